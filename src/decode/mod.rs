@@ -1,0 +1,3 @@
+//! Bytes to events.
+mod error;
+pub use self::error::{DecodeError, DecodeErrorKind};

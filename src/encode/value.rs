@@ -1,0 +1,401 @@
+//! The value encoding: how each of the twelve shapes is written, and what keeps a value's own code from breaking a line.
+
+use std::any::Any;
+use std::borrow::Cow;
+use std::fmt::{self, Write as _};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use super::buffer::Buffer;
+use crate::value::{MAX_VALUE_DEPTH, TraceValue, type_names};
+
+/// A line being written, with the state of the value that is being written into it.
+pub(crate) struct Encoder {
+    pub(super) line: Buffer,
+    /// Containers that are open around the value being written.
+    open: usize,
+    /// What went wrong in the current argument or result, if anything did.
+    fault: Option<Fault>,
+}
+
+#[derive(Clone, Copy)]
+enum Fault {
+    /// The value's code panicked, or a formatter reported an error.
+    Failed,
+    /// The value, or a part of it, wrote nothing.
+    Silent,
+}
+
+impl Fault {
+    const fn shown(self) -> &'static str {
+        match self {
+            Self::Failed => "failed while being written",
+            Self::Silent => "wrote no value",
+        }
+    }
+}
+
+/// The type name of a value whose own code can't even say that.
+const UNKNOWN_TYPE: &str = "Unknown";
+
+impl Encoder {
+    pub(super) fn append_to(bytes: Vec<u8>) -> Self {
+        Self { line: Buffer::append_to(bytes), open: 0, fault: None }
+    }
+
+    /// Writes one argument or result whole. If its own code panics, fails or says nothing, it is replaced from its first
+    /// byte.
+    pub(super) fn guarded<V: TraceValue + ?Sized>(&mut self, value: &V) {
+        let start = self.line.len();
+        let around = (self.open, self.fault.take());
+        self.open = 0;
+        let outcome = catch_unwind(AssertUnwindSafe(|| value.write(ValueWriter { encoder: self })));
+        if let Err(panic) = outcome {
+            discard(panic);
+            self.fault = Some(Fault::Failed);
+        } else if self.line.len() == start {
+            self.fault.get_or_insert(Fault::Silent);
+        }
+        if let Some(fault) = self.fault {
+            self.line.truncate(start);
+            self.opaque(&guarded_type_name(value), fault.shown());
+        }
+        (self.open, self.fault) = around;
+    }
+
+    /// Writes the redaction of one argument or result: its type's name, and nothing else of it.
+    pub(super) fn redaction<V: TraceValue + ?Sized>(&mut self, value: &V) {
+        self.redacted(&guarded_type_name(value));
+    }
+
+    fn redacted(&mut self, of: &str) {
+        self.line.raw(br#"{"type":"redacted","of":"#);
+        self.line.string(of);
+        self.line.raw(b"}");
+    }
+
+    fn opaque(&mut self, of: &str, shown: &str) {
+        self.line.raw(br#"{"type":"opaque","of":"#);
+        self.line.string(of);
+        self.line.raw(br#","shown":"#);
+        self.line.string(shown);
+        self.line.raw(b"}");
+    }
+
+    /// Runs code that may belong to the value. If it unwinds through here the value counts as failed, even when some
+    /// outer part of the value catches the panic and goes on.
+    #[inline]
+    fn foreign(&mut self, code: impl FnOnce(&mut Self)) {
+        struct FailOnUnwind<'e>(&'e mut Encoder);
+        impl Drop for FailOnUnwind<'_> {
+            fn drop(&mut self) {
+                self.0.fault = Some(Fault::Failed);
+            }
+        }
+        let armed = FailOnUnwind(self);
+        code(armed.0);
+        std::mem::forget(armed);
+    }
+
+    /// Writes a part of a container. It has to say something.
+    #[inline]
+    fn part(&mut self, write: impl FnOnce(ValueWriter<'_>)) {
+        let start = self.line.len();
+        self.foreign(|encoder| write(ValueWriter { encoder }));
+        if self.line.len() == start {
+            self.fault.get_or_insert(Fault::Silent);
+        }
+    }
+
+    /// Writes what stands between the brackets of a container.
+    #[inline]
+    fn inside(&mut self, write: impl FnOnce(&mut Self)) {
+        self.open += 1;
+        self.foreign(write);
+        self.open -= 1;
+    }
+
+    /// Whether a container may stand here. If not, an opaque of that type is written in its place.
+    #[inline]
+    fn admits_container(&mut self, type_name: &str) -> bool {
+        const _: () = assert!(MAX_VALUE_DEPTH == 128, "the text below says the number");
+        let admitted = self.open < MAX_VALUE_DEPTH - 1;
+        if !admitted {
+            self.opaque(type_name, "nested deeper than 128 levels");
+        }
+        admitted
+    }
+}
+
+/// The type name, even of a value whose code panics when asked for it.
+fn guarded_type_name<V: TraceValue + ?Sized>(value: &V) -> Cow<'_, str> {
+    catch_unwind(AssertUnwindSafe(|| value.type_name())).unwrap_or_else(|panic| {
+        discard(panic);
+        Cow::Borrowed(UNKNOWN_TYPE)
+    })
+}
+
+/// Drops what a panic carried. If that panics too, what the second one carried is leaked: it must not go further.
+pub(crate) fn discard(panic: Box<dyn Any + Send>) {
+    if let Err(second) = catch_unwind(AssertUnwindSafe(|| drop(panic))) {
+        std::mem::forget(second);
+    }
+}
+
+/// Where a value says what it is: one method call, once.
+///
+/// Made by the encoder and handed to [`TraceValue::write`]. Each method consumes the writer, so a value can't say two
+/// things; one that says nothing is recorded as an opaque that tells so. Every method appends to the line being written
+/// and allocates nothing.
+///
+/// ```
+/// # use std::borrow::Cow;
+/// # use cove_trace::{TraceValue, ValueWriter, ValueCapture, value_to_json};
+/// struct Account { owner: String, password: String, balance: i64 }
+///
+/// impl TraceValue for Account {
+///     fn type_name(&self) -> Cow<'_, str> {
+///         "Account".into()
+///     }
+///
+///     fn write(&self, out: ValueWriter<'_>) {
+///         out.structure("Account", |fields| {
+///             fields.field_with("owner", |out| out.string(&self.owner));
+///             // The interpreter's own choice, in a full trace too.
+///             fields.field_with("password", |out| out.redacted("String"));
+///             fields.field_with("balance", |out| out.int(self.balance));
+///         });
+///     }
+/// }
+/// # let account = Account { owner: "ada".into(), password: "secret".into(), balance: 3 };
+/// # assert!(!account.password.is_empty());
+/// # assert!(value_to_json(&account, ValueCapture::Full).contains(r#"{"type":"redacted","of":"String"}"#));
+/// ```
+#[must_use = "a value that says nothing is recorded as one that failed"]
+pub struct ValueWriter<'w> {
+    encoder: &'w mut Encoder,
+}
+
+impl ValueWriter<'_> {
+    /// The value that says nothing. Its type name is `Unit`.
+    #[inline]
+    pub fn unit(self) {
+        self.encoder.line.raw(br#"{"type":"unit"}"#);
+    }
+
+    /// A truth value. Its type name is `Bool`.
+    #[inline]
+    pub fn bool(self, value: bool) {
+        self.encoder.line.raw(if value {
+            br#"{"type":"bool","value":true}"#
+        } else {
+            br#"{"type":"bool","value":false}"#
+        });
+    }
+
+    /// A whole number. Its type name is `Int`.
+    #[inline]
+    pub fn int(self, value: i64) {
+        let line = &mut self.encoder.line;
+        line.raw(br#"{"type":"int","value":"#);
+        line.signed(value);
+        line.raw(b"}");
+    }
+
+    /// A number. Its type name is `Float`. One that is not finite is written as an opaque (`NaN`, `inf`, `-inf`).
+    #[inline]
+    pub fn float(self, value: f64) {
+        if value.is_finite() {
+            let line = &mut self.encoder.line;
+            line.raw(br#"{"type":"float","value":"#);
+            line.finite(value);
+            line.raw(b"}");
+        } else {
+            let shown = if value.is_nan() {
+                "NaN"
+            } else if value > 0.0 {
+                "inf"
+            } else {
+                "-inf"
+            };
+            self.encoder.opaque(type_names::FLOAT, shown);
+        }
+    }
+
+    /// A span of time in nanoseconds. Its type name is `Duration`.
+    #[inline]
+    pub fn duration_ns(self, ns: i64) {
+        let line = &mut self.encoder.line;
+        line.raw(br#"{"type":"duration","ns":"#);
+        line.signed(ns);
+        line.raw(b"}");
+    }
+
+    /// A text. Its type name is `String`.
+    #[inline]
+    pub fn string(self, text: &str) {
+        let line = &mut self.encoder.line;
+        line.raw(br#"{"type":"string","value":"#);
+        line.string(text);
+        line.raw(b"}");
+    }
+
+    /// A string of bytes. Its type name is `String`. When it is UTF-8 it is written as a string, otherwise as an opaque
+    /// that shows it with U+FFFD in the place of what is not.
+    pub fn bytes(self, bytes: &[u8]) {
+        if let Ok(text) = std::str::from_utf8(bytes) {
+            return self.string(text);
+        }
+        self.opaque(type_names::STRING, Lossy(bytes));
+    }
+
+    /// Values in a row. Its type name is `Array`.
+    #[inline]
+    pub fn array(self, items: impl FnOnce(&mut ItemWriter<'_>)) {
+        if self.encoder.admits_container(type_names::ARRAY) {
+            self.encoder.line.raw(br#"{"type":"array","items":["#);
+            self.encoder.inside(|encoder| items(&mut ItemWriter { encoder, first: true }));
+            self.encoder.line.raw(b"]}");
+        }
+    }
+
+    /// The case `case` of the enumeration `name`, with what the case carries. Its type name is `name`.
+    #[inline]
+    pub fn enum_case(self, name: &str, case: &str, payload: impl FnOnce(&mut ItemWriter<'_>)) {
+        if self.encoder.admits_container(name) {
+            let line = &mut self.encoder.line;
+            line.raw(br#"{"type":"enum","name":"#);
+            line.string(name);
+            line.raw(br#","case":"#);
+            line.string(case);
+            line.raw(br#","payload":["#);
+            self.encoder.inside(|encoder| payload(&mut ItemWriter { encoder, first: true }));
+            self.encoder.line.raw(b"]}");
+        }
+    }
+
+    /// Named values. Its type name is `name`.
+    #[inline]
+    pub fn structure(self, name: &str, fields: impl FnOnce(&mut FieldWriter<'_>)) {
+        if self.encoder.admits_container(name) {
+            let line = &mut self.encoder.line;
+            line.raw(br#"{"type":"struct","name":"#);
+            line.string(name);
+            line.raw(br#","fields":["#);
+            self.encoder.inside(|encoder| fields(&mut FieldWriter { encoder, first: true }));
+            self.encoder.line.raw(b"]}");
+        }
+    }
+
+    /// A handle on something that the host holds: the kind of thing, and the host's number for it. Its type name is
+    /// `name`.
+    #[inline]
+    pub fn resource(self, name: &str, id: i64) {
+        let line = &mut self.encoder.line;
+        line.raw(br#"{"type":"resource","name":"#);
+        line.string(name);
+        line.raw(br#","id":"#);
+        line.signed(id);
+        line.raw(b"}");
+    }
+
+    /// A value left out on purpose, a secret say: all that is written is `of`, the name of its type.
+    pub fn redacted(self, of: &str) {
+        self.encoder.redacted(of);
+    }
+
+    /// A value that the encoding cannot represent (a closure, a task handle, a shared vector): the name of its type, and
+    /// what it prints as. The text goes straight into the line; its formatter runs once.
+    pub fn opaque(self, of: &str, shown: impl fmt::Display) {
+        let line = &mut self.encoder.line;
+        line.raw(br#"{"type":"opaque","of":"#);
+        line.string(of);
+        line.raw(br#","shown":""#);
+        self.encoder.foreign(|encoder| {
+            if write!(Escaped(&mut encoder.line), "{shown}").is_err() {
+                encoder.fault = Some(Fault::Failed);
+            }
+        });
+        self.encoder.line.raw(br#""}"#);
+    }
+}
+
+/// Takes the values of an array, or of an enum case's payload, in order.
+pub struct ItemWriter<'w> {
+    encoder: &'w mut Encoder,
+    first: bool,
+}
+
+impl ItemWriter<'_> {
+    /// The next value.
+    #[inline]
+    pub fn item<V: TraceValue + ?Sized>(&mut self, value: &V) {
+        self.item_with(|out| value.write(out));
+    }
+
+    /// The next value, said by a closure: for a part that has no type of its own.
+    #[inline]
+    pub fn item_with(&mut self, write: impl FnOnce(ValueWriter<'_>)) {
+        if !std::mem::take(&mut self.first) {
+            self.encoder.line.raw(b",");
+        }
+        self.encoder.part(write);
+    }
+
+    /// All of `values`, in order.
+    #[inline]
+    pub fn all<'v, V: TraceValue + 'v>(&mut self, values: impl IntoIterator<Item = &'v V>) {
+        for value in values {
+            self.item(value);
+        }
+    }
+}
+
+/// Takes the fields of a struct, in order.
+pub struct FieldWriter<'w> {
+    encoder: &'w mut Encoder,
+    first: bool,
+}
+
+impl FieldWriter<'_> {
+    /// The next field. A trace does not ask that names differ.
+    #[inline]
+    pub fn field<V: TraceValue + ?Sized>(&mut self, name: &str, value: &V) {
+        self.field_with(name, |out| value.write(out));
+    }
+
+    /// The next field, its value said by a closure: for a part that has no type of its own.
+    #[inline]
+    pub fn field_with(&mut self, name: &str, write: impl FnOnce(ValueWriter<'_>)) {
+        let separator: &[u8] = if std::mem::take(&mut self.first) { br#"{"name":"# } else { br#",{"name":"# };
+        self.encoder.line.raw(separator);
+        self.encoder.line.string(name);
+        self.encoder.line.raw(br#","value":"#);
+        self.encoder.part(write);
+        self.encoder.line.raw(b"}");
+    }
+}
+
+/// What a formatter prints, escaped on its way into the line.
+struct Escaped<'b>(&'b mut Buffer);
+
+impl fmt::Write for Escaped<'_> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.0.escaped(text);
+        Ok(())
+    }
+}
+
+/// Bytes shown as text, with U+FFFD in the place of what is not UTF-8.
+struct Lossy<'b>(&'b [u8]);
+
+impl fmt::Display for Lossy<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for chunk in self.0.utf8_chunks() {
+            f.write_str(chunk.valid())?;
+            if !chunk.invalid().is_empty() {
+                f.write_char(char::REPLACEMENT_CHARACTER)?;
+            }
+        }
+        Ok(())
+    }
+}

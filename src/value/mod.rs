@@ -1,0 +1,236 @@
+//! Values: what an interpreter hands over, what a trace carries, and what a replay can use.
+//!
+//! - [`TraceValue`] is the one trait that an interpreter implements, on its own values.
+//! - [`RecordedValue`] is what stands in an event: borrowed, readable, perhaps redacted or opaque in parts.
+//! - [`Value`] is owned, `Send`, and whole: what may cross a task boundary, and so what a replay can give back.
+
+mod replayable;
+
+use std::borrow::Cow;
+
+pub use self::replayable::{NotReplayable, Tree, Value, ValueField, Values};
+
+use crate::encode::ValueWriter;
+
+/// How deep values nest in a trace: an int is one level, an array of ints two.
+///
+/// Arrays, enums and structs (empty ones too) may stand at levels 1 to 127. One that would stand at level 128 is written
+/// as an opaque that says so, and a reader refuses anything deeper.
+pub const MAX_VALUE_DEPTH: usize = 128;
+
+/// A value of an interpreter, as it hands it to a trace: no copy, no allocation, no tree of ours in between.
+///
+/// Implement it on the interpreter's own value type, on whatever that is (an `Rc` tree, a tagged word, another crate's
+/// type behind a wrapper made on the fly).
+///
+/// ```
+/// use std::borrow::Cow;
+/// use std::rc::Rc;
+/// use cove_trace::{TraceValue, ValueWriter};
+///
+/// enum Value {
+///     Nil,
+///     Int(i64),
+///     Text(Rc<str>),
+///     List(Rc<Vec<Value>>),
+///     Closure { name: &'static str },
+/// }
+///
+/// impl TraceValue for Value {
+///     fn type_name(&self) -> Cow<'_, str> {
+///         match self {
+///             Value::Nil => "Unit".into(),
+///             Value::Int(_) => "Int".into(),
+///             Value::Text(_) => "String".into(),
+///             Value::List(_) => "Array".into(),
+///             Value::Closure { .. } => "Closure".into(),
+///         }
+///     }
+///
+///     fn write(&self, out: ValueWriter<'_>) {
+///         match self {
+///             Value::Nil => out.unit(),
+///             Value::Int(int) => out.int(*int),
+///             Value::Text(text) => out.string(text),
+///             Value::List(list) => out.array(|items| {
+///                 for item in list.iter() {
+///                     items.item(item);
+///                 }
+///             }),
+///             Value::Closure { name } => out.opaque("Closure", name),
+///         }
+///     }
+/// }
+/// # assert_eq!(
+/// #     cove_trace::value_to_json(&Value::List(Rc::new(vec![Value::Int(1)])), cove_trace::ValueCapture::Full),
+/// #     r#"{"type":"array","items":[{"type":"int","value":1}]}"#,
+/// # );
+/// ```
+///
+/// A value whose own code panics, fails or says nothing never breaks a trace or the program: the whole argument or result
+/// it belongs to is written as an opaque of its type name instead. (A program built with `panic = "abort"` ends all the
+/// same, and a panic hook prints what it prints.) Its code may itself record events.
+pub trait TraceValue {
+    /// The name of the value's type, which is all that a redacted trace keeps of it, so it must not depend on anything
+    /// secret.
+    ///
+    /// It agrees with what [`write`](Self::write) writes: `Unit`, `Bool`, `Int`, `Float`, `Duration`, `String`, `Array`, or
+    /// the name given to an enum, a struct, a resource, an opaque or a redaction.
+    fn type_name(&self) -> Cow<'_, str>;
+
+    /// Writes the value by saying exactly one thing through `out`.
+    fn write(&self, out: ValueWriter<'_>);
+}
+
+impl<T: TraceValue + ?Sized> TraceValue for &T {
+    fn type_name(&self) -> Cow<'_, str> {
+        (**self).type_name()
+    }
+
+    fn write(&self, out: ValueWriter<'_>) {
+        (**self).write(out);
+    }
+}
+
+/// One value as a trace records it: borrowed, `Copy`, three words long.
+///
+/// An interpreter mostly uses [`Live`](Self::Live) and a few constants; a reader gives back all the others.
+///
+/// Two recorded values are equal when a full trace writes the same bytes for both. So floats are compared by their bits
+/// (all NaN alike), and a live value equals the recorded form of what it writes. Comparing encodes both sides: it is meant
+/// for tests and tools. Printing one with `{:?}` shows its encoding.
+#[derive(Clone, Copy)]
+pub enum RecordedValue<'a> {
+    /// The value that says nothing.
+    Unit,
+    /// A truth value.
+    Bool(bool),
+    /// A whole number.
+    Int(i64),
+    /// A number. One that is not finite is written as an opaque.
+    Float(f64),
+    /// A span of time.
+    Duration {
+        /// Nanoseconds.
+        ns: i64,
+    },
+    /// A text.
+    String(&'a str),
+    /// Values in a row.
+    Array(&'a [RecordedValue<'a>]),
+    /// One case of an enumeration.
+    Enum(&'a RecordedEnum<'a>),
+    /// Named values.
+    Struct(&'a RecordedStruct<'a>),
+    /// A handle on something that the host holds.
+    Resource(&'a RecordedResource<'a>),
+    /// A value that was left out on purpose.
+    Redacted {
+        /// The name of its type.
+        of: &'a str,
+    },
+    /// A value that the encoding cannot represent.
+    Opaque(&'a RecordedOpaque<'a>),
+    /// A value of the interpreter that records, written where and when the event is encoded. A reader never gives one.
+    Live(&'a dyn TraceValue),
+}
+
+/// One case of an enumeration, in a [`RecordedValue`].
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RecordedEnum<'a> {
+    /// The name of the enumeration.
+    pub name: &'a str,
+    /// The name of the case.
+    pub case: &'a str,
+    /// What the case carries.
+    pub payload: &'a [RecordedValue<'a>],
+}
+
+/// Named values, in a [`RecordedValue`].
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RecordedStruct<'a> {
+    /// The name of the struct.
+    pub name: &'a str,
+    /// Its fields, in order. A trace does not ask that their names differ.
+    pub fields: &'a [RecordedField<'a>],
+}
+
+/// One field of a [`RecordedStruct`].
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RecordedField<'a> {
+    /// The field's name.
+    pub name: &'a str,
+    /// What it holds.
+    pub value: RecordedValue<'a>,
+}
+
+/// A handle on something that the host holds, in a [`RecordedValue`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RecordedResource<'a> {
+    /// The name of the kind of resource.
+    pub name: &'a str,
+    /// The host's number for it.
+    pub id: i64,
+}
+
+/// What a value that could not be represented leaves behind, in a [`RecordedValue`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RecordedOpaque<'a> {
+    /// The name of its type.
+    pub of: &'a str,
+    /// What it printed as.
+    pub shown: &'a str,
+}
+
+impl TraceValue for RecordedValue<'_> {
+    fn type_name(&self) -> Cow<'_, str> {
+        Cow::Borrowed(match self {
+            Self::Unit => type_names::UNIT,
+            Self::Bool(_) => type_names::BOOL,
+            Self::Int(_) => type_names::INT,
+            Self::Float(_) => type_names::FLOAT,
+            Self::Duration { .. } => type_names::DURATION,
+            Self::String(_) => type_names::STRING,
+            Self::Array(_) => type_names::ARRAY,
+            Self::Enum(value) => value.name,
+            Self::Struct(value) => value.name,
+            Self::Resource(value) => value.name,
+            Self::Redacted { of } => of,
+            Self::Opaque(value) => value.of,
+            Self::Live(value) => return value.type_name(),
+        })
+    }
+
+    fn write(&self, out: ValueWriter<'_>) {
+        match *self {
+            Self::Unit => out.unit(),
+            Self::Bool(value) => out.bool(value),
+            Self::Int(value) => out.int(value),
+            Self::Float(value) => out.float(value),
+            Self::Duration { ns } => out.duration_ns(ns),
+            Self::String(text) => out.string(text),
+            Self::Array(values) => out.array(|items| items.all(values)),
+            Self::Enum(value) => out.enum_case(value.name, value.case, |payload| payload.all(value.payload)),
+            Self::Struct(value) => out.structure(value.name, |fields| {
+                for field in value.fields {
+                    fields.field(field.name, &field.value);
+                }
+            }),
+            Self::Resource(value) => out.resource(value.name, value.id),
+            Self::Redacted { of } => out.redacted(of),
+            Self::Opaque(value) => out.opaque(value.of, value.shown),
+            Self::Live(value) => value.write(out),
+        }
+    }
+}
+
+/// The type names of the shapes that have no name of their own.
+pub(crate) mod type_names {
+    pub(crate) const UNIT: &str = "Unit";
+    pub(crate) const BOOL: &str = "Bool";
+    pub(crate) const INT: &str = "Int";
+    pub(crate) const FLOAT: &str = "Float";
+    pub(crate) const DURATION: &str = "Duration";
+    pub(crate) const STRING: &str = "String";
+    pub(crate) const ARRAY: &str = "Array";
+}
