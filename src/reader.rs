@@ -1,14 +1,52 @@
 //! Traces read as a stream: any `Read`, line by line, in constant memory.
 
+mod lines;
+
 use std::fmt;
 use std::io::{self, Read};
 
-use crate::decode::{DecodeError, DecodeErrorKind};
+use self::lines::{LineFault, Lines, RawLine};
+use crate::decode::{DecodeError, DecodeErrorKind, Decoder};
 use crate::event::{TraceEvent, TraceHeader};
 
 /// Reads a trace from any [`Read`]: a file, a pipe, a socket.
+///
+/// An event is given as soon as its newline is there, and borrows from the reader until the next is asked for. Memory is
+/// constant: the longest line met so far, and the parts of one event. Nothing is allocated in steady state. The reader has a
+/// buffer of its own; one more around the source costs a copy and gains nothing.
+///
+/// ```
+/// use cove_trace::{TraceEvent, TraceReader};
+///
+/// let trace = br#"{"event":"trace_header","version":4,"backend":"vm","values":"full","entry":"main","args":[]}
+/// {"event":"task_cancelled","id":7}
+/// "#;
+/// let mut reader = TraceReader::new(&trace[..]);
+/// assert_eq!(reader.header()?.map(|header| header.entry.as_str()), Some("main"));
+/// while let Some(event) = reader.next_event()? {
+///     assert_eq!(event, TraceEvent::TaskCancelled { id: 7 });
+/// }
+/// # Ok::<(), cove_trace::ReadError>(())
+/// ```
+#[derive(Debug)]
 pub struct TraceReader<R> {
-    source: R,
+    lines: Lines<R>,
+    decoder: Decoder,
+    header: HeaderState,
+    /// The physical line that was looked at last.
+    line: u64,
+    /// Nothing comes any more: the end, or an error that ends the trace, was reported.
+    ended: bool,
+}
+
+/// What is known of the header.
+#[derive(Debug)]
+enum HeaderState {
+    /// The next line has to be it.
+    Due,
+    Read(TraceHeader),
+    /// Something else stood in its place, which was reported. A header that comes later is taken for it.
+    Missing,
 }
 
 /// A place in a trace.
@@ -49,26 +87,53 @@ pub enum ReadErrorKind {
     },
 }
 
+/// The line limit of a reader that was not given another, in bytes.
+pub const DEFAULT_LINE_LIMIT: usize = 64 * 1024 * 1024;
+
 impl<R: Read> TraceReader<R> {
-    /// A reader with the default line limit.
+    /// A reader with the [default line limit](DEFAULT_LINE_LIMIT). Reads nothing yet.
     pub fn new(source: R) -> Self {
-        Self { source }
+        let lines = Lines::new(source, DEFAULT_LINE_LIMIT);
+        Self { lines, decoder: Decoder::new(), header: HeaderState::Due, line: 0, ended: false }
     }
 
-    /// The same reader with another limit for the length of a line, in bytes.
+    /// The same reader with another limit for the length of a line, in bytes, its newline not counted. A longer line is an
+    /// error, and is passed without being held in memory. Memory stays below ten times the limit.
     #[must_use]
-    pub fn with_line_limit(self, _limit: usize) -> Self {
+    pub fn with_line_limit(mut self, limit: usize) -> Self {
+        self.lines.set_limit(limit);
         self
     }
 
-    /// The trace's header, read from the first line when it was not yet.
+    /// The trace's header, read from the first line if it was not yet. `None` when the trace has none, which was then
+    /// reported as an error.
     ///
     /// # Errors
     ///
-    /// As [`next_event`](Self::next_event). The same error is not given twice: after it there is no header (`Ok(None)`),
-    /// and the events can be asked for.
+    /// As [`next_event`](Self::next_event). An error is given once; after it, the events can be asked for.
     pub fn header(&mut self) -> Result<Option<&TraceHeader>, ReadError> {
-        unimplemented!()
+        if matches!(self.header, HeaderState::Due) {
+            self.header = HeaderState::Missing;
+            self.header = HeaderState::Read(self.first_line()?);
+        }
+        match &self.header {
+            HeaderState::Read(header) => Ok(Some(header)),
+            HeaderState::Due | HeaderState::Missing => Ok(None),
+        }
+    }
+
+    fn first_line(&mut self) -> Result<TraceHeader, ReadError> {
+        let Some(line) = self.next_line()? else {
+            let expected = DecodeError::new(0, DecodeErrorKind::NoHeader, "a trace_header", "the end of the trace");
+            return Err(ReadError { position: self.lines.position(), kind: ReadErrorKind::Line(expected) });
+        };
+        self.decoder.decode_header(self.lines.text(&line)).map_err(|error| {
+            if error.kind() == DecodeErrorKind::NoHeader {
+                // An event, and a good one: it is given when events are asked for.
+                self.lines.step_back(&line);
+            }
+            refuse(&self.lines, &line, error, &mut self.ended)
+        })
     }
 
     /// The next event; `None` at the end.
@@ -80,25 +145,99 @@ impl<R: Read> TraceReader<R> {
     ///
     /// For a line that can't be read, a torn end, and an error of the source.
     pub fn next_event(&mut self) -> Result<Option<TraceEvent<'_>>, ReadError> {
-        unimplemented!()
+        self.header()?;
+        let Some(mut line) = self.next_line()? else {
+            return Ok(None);
+        };
+        if matches!(self.header, HeaderState::Missing)
+            && let Ok(header) = self.decoder.decode_header(self.lines.text(&line))
+        {
+            self.header = HeaderState::Read(header);
+            line = match self.next_line()? {
+                Some(line) => line,
+                None => return Ok(None),
+            };
+        }
+        match self.decoder.decode_event(self.lines.text(&line)) {
+            Ok(event) => Ok(Some(event)),
+            Err(error) => Err(refuse(&self.lines, &line, error, &mut self.ended)),
+        }
     }
 
-    /// The physical line, from 1, on which the last event or header stood.
+    /// The next line that is not blank.
+    fn next_line(&mut self) -> Result<Option<RawLine>, ReadError> {
+        while !self.ended {
+            let line = match self.lines.next() {
+                Ok(Some(line)) => line,
+                Ok(None) => {
+                    self.ended = true;
+                    break;
+                }
+                Err(LineFault::Io(error)) => {
+                    self.ended = true;
+                    return Err(ReadError { position: self.lines.position(), kind: ReadErrorKind::Io(error) });
+                }
+                Err(LineFault::TooLong(line)) => {
+                    let limit = self.lines.limit();
+                    return Err(ReadError {
+                        position: line.position(limit),
+                        kind: ReadErrorKind::LineTooLong { limit },
+                    });
+                }
+                Err(LineFault::Torn { line, nul }) => {
+                    self.ended = true;
+                    return Err(torn(&line, nul));
+                }
+            };
+            self.line = line.number;
+            if !self.lines.text(&line).iter().all(|byte| matches!(byte, b' ' | b'\t' | b'\r')) {
+                return Ok(Some(line));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The physical line, from 1, on which the last event or header stood, or the last fault.
     #[must_use]
     pub fn line(&self) -> u64 {
-        unimplemented!()
+        self.line
     }
 
     /// Physical lines read so far, blank and broken ones included, and an unterminated last one.
     #[must_use]
     pub fn lines_read(&self) -> u64 {
-        unimplemented!()
+        self.lines.lines_passed()
     }
 
-    /// Bytes read from the source so far, up to the end of the last line that was looked at; at the end, all of them.
+    /// Bytes of the lines read so far; after the end, of the whole trace.
     #[must_use]
     pub fn bytes_read(&self) -> u64 {
-        unimplemented!()
+        self.lines.position().offset
+    }
+}
+
+/// What a line that can't be decoded is: broken, or the torn end of the trace.
+fn refuse<R>(lines: &Lines<R>, line: &RawLine, error: DecodeError, ended: &mut bool) -> ReadError {
+    if !line.terminated && is_cut(lines.text(line), &error) {
+        *ended = true;
+        return torn(line, error.offset());
+    }
+    *ended |= error.kind() == DecodeErrorKind::UnsupportedVersion;
+    ReadError { position: line.position(error.offset()), kind: ReadErrorKind::Line(error) }
+}
+
+fn torn(line: &RawLine, end_of_text: usize) -> ReadError {
+    ReadError { position: line.position(end_of_text), kind: ReadErrorKind::Torn { bytes: line.len() } }
+}
+
+/// Whether all that is wrong with a line is that it stops, perhaps inside a character.
+fn is_cut(text: &[u8], error: &DecodeError) -> bool {
+    match error.kind() {
+        DecodeErrorKind::UnexpectedEnd => true,
+        DecodeErrorKind::NotUtf8 => text
+            .get(error.offset()..)
+            .is_some_and(|rest| std::str::from_utf8(rest).is_err_and(|error| error.error_len().is_none())),
+        _ => false,
     }
 }
 

@@ -1,3 +1,130 @@
-//! Bytes to events.
+//! Bytes to events: strict, positioned, and pure. No input, no output, no unbounded recursion, no panic.
+//!
+//! A line is taken apart by [`schema`] over the tokens of [`lexer`]; an object whose shape is told by a later key is looked
+//! ahead into by [`shape`], so that keys may stand in any order and a fault is still blamed on the first byte that is
+//! wrong. Strings borrow from the line unless they hold an escape ([`string`]).
+
 mod error;
+mod lexer;
+mod number;
+mod schema;
+mod shape;
+mod string;
+mod value;
+
 pub use self::error::{DecodeError, DecodeErrorKind};
+use self::lexer::Lexer;
+use crate::arena::Arena;
+use crate::event::{TraceEvent, TraceHeader};
+use crate::value::{RecordedField, RecordedValue};
+
+/// Takes lines apart, one at a time, in memory that it keeps for the next.
+///
+/// ```
+/// use cove_trace::decode::Decoder;
+/// use cove_trace::TraceEvent;
+///
+/// let mut decoder = Decoder::new();
+/// let event = decoder.decode_event(br#"{"event":"task_cancelled","id":7}"#)?;
+/// assert_eq!(event, TraceEvent::TaskCancelled { id: 7 });
+///
+/// let error = decoder.decode_event(br#"{"event":"task_cancelled","id":-7}"#).unwrap_err();
+/// assert_eq!(error.offset(), 30);
+/// assert_eq!(error.to_string(), "expected a whole number from 0 to 18446744073709551615, found the number -7");
+/// # Ok::<(), cove_trace::decode::DecodeError>(())
+/// ```
+#[derive(Debug, Default)]
+pub struct Decoder {
+    arena: Arena,
+    scratch: Scratch<'static>,
+}
+
+impl Decoder {
+    /// A decoder that holds no memory yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Takes the line of an event apart, with or without its newline. What it gives borrows from the line and from the
+    /// decoder, until the next line.
+    ///
+    /// Allocates nothing in steady state. Memory stays below eight times the length of the line.
+    ///
+    /// # Errors
+    ///
+    /// When the line is not exactly one event of this format version. The fault that comes first in the line is the one
+    /// reported.
+    pub fn decode_event<'a>(&'a mut self, line: &'a [u8]) -> Result<TraceEvent<'a>, DecodeError> {
+        self.decode(line, |lexer| lexer.event_line())
+    }
+
+    /// Takes the line of a header apart, with or without its newline.
+    ///
+    /// # Errors
+    ///
+    /// When the line is not exactly one header of this format version. The version is looked at before anything else that
+    /// a header holds; besides that, the fault that comes first in the line is the one reported.
+    pub fn decode_header(&mut self, line: &[u8]) -> Result<TraceHeader, DecodeError> {
+        self.decode(line, |lexer| lexer.header_line())
+    }
+
+    /// Takes one value apart, as [`value_to_json`](crate::value_to_json) renders it.
+    ///
+    /// # Errors
+    ///
+    /// When the text is not exactly one value. The fault that comes first is the one reported.
+    pub fn decode_value<'a>(&'a mut self, text: &'a [u8]) -> Result<RecordedValue<'a>, DecodeError> {
+        self.decode(text, |lexer| lexer.lone_value())
+    }
+
+    fn decode<'a, T>(
+        &'a mut self,
+        line: &'a [u8],
+        step: impl FnOnce(&mut Lexer<'a, '_>) -> lexer::Step<T>,
+    ) -> Result<T, DecodeError> {
+        self.arena.clear();
+        let mut scratch = std::mem::take(&mut self.scratch).recycled();
+        let result = step(&mut Lexer::new(line, &self.arena, &mut scratch));
+        self.scratch = scratch.recycled();
+        result.map_err(|error| *error)
+    }
+}
+
+/// Stacks that are empty between lines and keep their memory.
+#[derive(Debug, Default)]
+struct Scratch<'a> {
+    /// Items of the arrays and payloads that are open.
+    values: Vec<RecordedValue<'a>>,
+    /// Fields of the structs that are open.
+    fields: Vec<RecordedField<'a>>,
+    /// Objects and arrays that are open in a look ahead.
+    open: Vec<shape::Open>,
+    /// Objects that a look ahead has passed.
+    passed: Vec<shape::Passed>,
+}
+
+/// Stacks that have grown past this many entries give their memory back.
+const KEPT_ENTRIES: usize = 16 * 1024;
+
+impl Scratch<'_> {
+    /// The same memory, empty, for another line.
+    fn recycled<'b>(self) -> Scratch<'b> {
+        Scratch {
+            values: recycle(self.values, |_| None),
+            fields: recycle(self.fields, |_| None),
+            open: recycle(self.open, |_| None),
+            passed: recycle(self.passed, |_| None),
+        }
+    }
+}
+
+/// Empties a vector and changes the lifetime of what it may hold. Collecting from a vector's own iterator is done in
+/// place, so the memory stays; a test counts that nothing is allocated.
+fn recycle<A, B>(mut vec: Vec<A>, never: impl FnMut(A) -> Option<B>) -> Vec<B> {
+    if vec.capacity() > KEPT_ENTRIES {
+        return Vec::new();
+    }
+    vec.clear();
+    vec.into_iter().filter_map(never).collect()
+}

@@ -8,6 +8,7 @@ mod replayable;
 
 use std::borrow::Cow;
 
+pub(crate) use self::replayable::owned_tree;
 pub use self::replayable::{NotReplayable, Tree, Value, ValueField, Values};
 
 use crate::encode::ValueWriter;

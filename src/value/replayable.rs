@@ -172,6 +172,7 @@ macro_rules! owned_tree {
         $( $more:pat => { name: $more_name:expr, write: |$out:ident| $more_write:expr } )*
     }) => {
         impl TraceValue for $type {
+            #[allow(unused_variables, reason = "an arm is given once for both methods")]
             fn type_name(&self) -> Cow<'_, str> {
                 Cow::Borrowed(match self {
                     Self::Unit => type_names::UNIT,

@@ -1,0 +1,172 @@
+//! What no single line shows: whether the events of a trace can have happened together.
+//!
+//! A [`Checker`] is a state machine over events and the lines they stand on. It reads nothing and prints nothing; what it
+//! finds it hands to the caller, as it finds it. It keeps a few words for each task, and nothing of any value.
+//!
+//! ```
+//! use cove_trace::TraceEvent;
+//! use cove_trace::check::Checker;
+//!
+//! let mut findings = Vec::new();
+//! let mut checker = Checker::new();
+//! checker.event(2, &TraceEvent::TaskCancelled { id: 7 }, &mut |finding| findings.push(finding));
+//! assert_eq!(findings[0].line, 2);
+//! assert_eq!(findings[0].message, "task 7 is cancelled, but was never spawned");
+//! ```
+
+mod entries;
+mod redaction;
+mod tasks;
+
+use std::fmt;
+
+use self::entries::OpenEntries;
+use self::tasks::Tasks;
+use crate::event::{HostCall, TraceEvent, TraceHeader};
+use crate::names::ValueCapture;
+
+/// Something about a trace that can't be, or that its reader should know.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// The physical line, from 1, of the event that shows it.
+    pub line: u64,
+    /// How bad it is.
+    pub severity: Severity,
+    /// What it is, with the lines of other events that belong to it. Names stand in it as the trace has them, so whoever
+    /// prints it escapes control characters. No recorded value stands in it.
+    pub message: String,
+}
+
+/// How bad a [`Finding`] is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Severity {
+    /// No run can have produced this trace.
+    Error,
+    /// A run can have produced it, but something may be missing.
+    Warning,
+}
+
+impl fmt::Display for Severity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Error => "error",
+            Self::Warning => "warning",
+        })
+    }
+}
+
+/// Looks at a trace's events in order and reports what can't be.
+///
+/// Reported are: a task that ends without having been spawned, or twice; a spawn of an id that was seen before, or of the
+/// entry's; a parent that was never spawned; a host call by a task that was never spawned, or after it completed (a
+/// cancelled one may still have a call in flight); an `entry_exit` without its `entry_enter`; an outcome on a call that was
+/// not granted; anything after `run_ended`; and, in a redacted trace, a value that is not redacted. That `run_ended` is
+/// missing is a warning.
+///
+/// A task that is referred to and was never spawned is reported the first time and not again for each of its calls.
+#[derive(Debug, Clone, Default)]
+pub struct Checker {
+    partial: bool,
+    /// What the header declares; nothing is known of a trace without one.
+    capture: Option<ValueCapture>,
+    tasks: Tasks,
+    entries: OpenEntries,
+    /// The line of the first `run_ended`.
+    ended_on: Option<u64>,
+    /// The last line that something stood on.
+    last_line: Option<u64>,
+}
+
+impl Checker {
+    /// A checker for a whole trace.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Whether the trace's beginning may be cut off, as in the dump of a flight recorder. Then nothing is reported that
+    /// events before the cut would explain: a task never spawned, an entry never entered.
+    #[must_use]
+    pub fn partial(mut self, partial: bool) -> Self {
+        self.partial = partial;
+        self
+    }
+
+    /// Looks at the header.
+    pub fn header(&mut self, line: u64, header: &TraceHeader, report: &mut impl FnMut(Finding)) {
+        self.last_line = Some(line);
+        self.capture = Some(header.values);
+        if header.values == ValueCapture::Redacted {
+            redaction::header(header, &mut error_on(line, report));
+        }
+    }
+
+    /// Looks at the event on that line.
+    pub fn event(&mut self, line: u64, event: &TraceEvent<'_>, report: &mut impl FnMut(Finding)) {
+        self.last_line = Some(line);
+        let error = &mut error_on(line, report);
+        if let Some(end) = self.ended_on {
+            error(format!("{} after the run ended on line {end}", event_name(event)));
+        }
+        match event {
+            TraceEvent::TaskSpawned { id, parent, .. } => self.tasks.spawned(line, *id, *parent, self.partial, error),
+            TraceEvent::TaskCompleted { id, .. } => self.tasks.completed(line, *id, self.partial, error),
+            TraceEvent::TaskCancelled { id } => self.tasks.cancelled(line, *id, self.partial, error),
+            TraceEvent::HostCall(call) => self.host_call(line, call, error),
+            TraceEvent::EntryEnter { module, function } => self.entries.enter(module, function),
+            TraceEvent::EntryExit { module, function, .. } => {
+                if !self.entries.exit(module, function) && !self.partial {
+                    error(format!("entry_exit of {module}.{function} without its entry_enter"));
+                }
+            }
+            TraceEvent::RunEnded { .. } => {
+                self.ended_on.get_or_insert(line);
+            }
+            TraceEvent::HeapCollected { .. } | TraceEvent::HeapSummary(_) => {}
+        }
+        if self.capture == Some(ValueCapture::Redacted) {
+            redaction::event(event, error);
+        }
+    }
+
+    fn host_call(&mut self, line: u64, call: &HostCall<'_>, error: &mut impl FnMut(String)) {
+        self.tasks.called(line, call, self.partial, error);
+        if !call.granted && call.outcome.is_some() {
+            let (module, op) = (call.site.module(), call.site.op());
+            error(format!("{module}.{op} was not granted, but the call has an outcome"));
+        }
+    }
+
+    /// Says what the end of the trace shows. Nothing, when nothing at all could be read: then the reader said why.
+    pub fn finish(self, report: &mut impl FnMut(Finding)) {
+        if let (Some(line), None) = (self.last_line, self.ended_on) {
+            report(Finding {
+                line,
+                severity: Severity::Warning,
+                message: "no run_ended: the run is still going, or was killed".to_owned(),
+            });
+        }
+    }
+}
+
+/// Reports messages as errors on that line.
+fn error_on(line: u64, report: &mut impl FnMut(Finding)) -> impl FnMut(String) {
+    move |message| report(Finding { line, severity: Severity::Error, message })
+}
+
+fn event_name(event: &TraceEvent<'_>) -> &'static str {
+    match event {
+        TraceEvent::TaskSpawned { .. } => "task_spawned",
+        TraceEvent::TaskCompleted { .. } => "task_completed",
+        TraceEvent::TaskCancelled { .. } => "task_cancelled",
+        TraceEvent::HostCall(_) => "host_call",
+        TraceEvent::EntryEnter { .. } => "entry_enter",
+        TraceEvent::EntryExit { .. } => "entry_exit",
+        TraceEvent::HeapCollected { .. } => "heap_collected",
+        TraceEvent::HeapSummary(_) => "heap_summary",
+        TraceEvent::RunEnded { .. } => "run_ended",
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,122 @@
+//! The life of each task.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
+use crate::event::{ENTRY_TASK, HostCall};
+
+/// The last change in the life of each task that was seen, by its id. Never forgotten, since no id may come twice.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Tasks(HashMap<u64, Task>);
+
+#[derive(Debug, Clone, Copy)]
+struct Task {
+    state: State,
+    /// Where it got there.
+    line: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// Something refers to it, and it was not spawned.
+    Unspawned,
+    Spawned,
+    Completed,
+    Cancelled,
+}
+
+impl State {
+    /// What became of the task, after "it".
+    const fn past(self) -> &'static str {
+        match self {
+            Self::Unspawned => "was referred to",
+            Self::Spawned => "was spawned",
+            Self::Completed => "completed",
+            Self::Cancelled => "was cancelled",
+        }
+    }
+}
+
+impl Tasks {
+    pub(super) fn spawned(
+        &mut self,
+        line: u64,
+        id: u64,
+        parent: Option<u64>,
+        partial: bool,
+        error: &mut impl FnMut(String),
+    ) {
+        if let Some(parent) = parent
+            && self.is_first_of_unspawned(line, parent)
+            && !partial
+        {
+            error(format!("task {id} is spawned by task {parent}, which was never spawned"));
+        }
+        if id == ENTRY_TASK {
+            error(format!("task {ENTRY_TASK} is spawned, but that is the entry's id"));
+            return;
+        }
+        match self.0.entry(id) {
+            Entry::Vacant(new) => {
+                new.insert(Task { state: State::Spawned, line });
+            }
+            Entry::Occupied(mut known) => {
+                let before = known.insert(Task { state: State::Spawned, line });
+                error(format!("task {id} is spawned, but it already {} on line {}", before.state.past(), before.line));
+            }
+        }
+    }
+
+    pub(super) fn completed(&mut self, line: u64, id: u64, partial: bool, error: &mut impl FnMut(String)) {
+        self.ended(Task { state: State::Completed, line }, id, "completes", partial, error);
+    }
+
+    pub(super) fn cancelled(&mut self, line: u64, id: u64, partial: bool, error: &mut impl FnMut(String)) {
+        self.ended(Task { state: State::Cancelled, line }, id, "is cancelled", partial, error);
+    }
+
+    fn ended(&mut self, end: Task, id: u64, does: &str, partial: bool, error: &mut impl FnMut(String)) {
+        // No cut explains this one: the entry is never spawned.
+        if id == ENTRY_TASK {
+            error(format!("task {ENTRY_TASK} {does}, but that is the entry, which is no spawned task"));
+            return;
+        }
+        match self.0.get(&id) {
+            Some(Task { state: State::Spawned, .. }) => {}
+            // The first end stays: a call after it is an error whatever came later.
+            Some(Task { state: state @ (State::Completed | State::Cancelled), line }) => {
+                error(format!("task {id} {does}, but it already {} on line {line}", state.past()));
+                return;
+            }
+            Some(Task { state: State::Unspawned, .. }) | None => {
+                if !partial {
+                    error(format!("task {id} {does}, but was never spawned"));
+                }
+            }
+        }
+        self.0.insert(id, end);
+    }
+
+    pub(super) fn called(&mut self, line: u64, call: &HostCall<'_>, partial: bool, error: &mut impl FnMut(String)) {
+        let (id, module, op) = (call.task, call.site.module(), call.site.op());
+        if let Some(Task { state: State::Completed, line }) = self.0.get(&id) {
+            error(format!("task {id} calls {module}.{op}, but it already completed on line {line}"));
+        } else if self.is_first_of_unspawned(line, id) && !partial {
+            error(format!("task {id} calls {module}.{op}, but was never spawned"));
+        }
+    }
+
+    /// Whether this is the first that is seen of a task, and it is not its spawn.
+    fn is_first_of_unspawned(&mut self, line: u64, id: u64) -> bool {
+        if id == ENTRY_TASK {
+            return false;
+        }
+        match self.0.entry(id) {
+            Entry::Vacant(new) => {
+                new.insert(Task { state: State::Unspawned, line });
+                true
+            }
+            Entry::Occupied(_) => false,
+        }
+    }
+}

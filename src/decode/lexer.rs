@@ -1,0 +1,218 @@
+//! The tokens of a line, and what to say when one is not what it should be.
+
+use std::borrow::Cow;
+
+use super::error::{DecodeError, DecodeErrorKind};
+use super::{Scratch, string};
+use crate::arena::Arena;
+
+/// The result of a step. The error is boxed: it is rare, and the values that are passed up are small.
+pub(super) type Step<T> = Result<T, Box<DecodeError>>;
+
+/// A line being taken apart.
+pub(super) struct Lexer<'a, 's> {
+    /// The line, as far as it is UTF-8.
+    pub(super) text: &'a str,
+    /// The line goes on after `text`, with a byte that is not UTF-8.
+    goes_on: bool,
+    pub(super) at: usize,
+    pub(super) arena: &'a Arena,
+    pub(super) scratch: &'s mut Scratch<'a>,
+    /// How far the objects in `scratch.passed` were used again.
+    pub(super) passed_used: usize,
+}
+
+impl<'a, 's> Lexer<'a, 's> {
+    pub(super) fn new(line: &'a [u8], arena: &'a Arena, scratch: &'s mut Scratch<'a>) -> Self {
+        let (text, goes_on) = match std::str::from_utf8(line) {
+            Ok(text) => (text, false),
+            Err(error) => (std::str::from_utf8(&line[..error.valid_up_to()]).unwrap_or_default(), true),
+        };
+        Self { text, goes_on, at: 0, arena, scratch, passed_used: 0 }
+    }
+
+    pub(super) fn bytes(&self) -> &'a [u8] {
+        self.text.as_bytes()
+    }
+
+    /// The byte at hand, if the text has not ended.
+    #[inline]
+    pub(super) fn peek(&self) -> Option<u8> {
+        self.bytes().get(self.at).copied()
+    }
+
+    /// Passes JSON white space.
+    #[inline]
+    pub(super) fn white_space(&mut self) {
+        while let Some(b' ' | b'\t' | b'\n' | b'\r') = self.peek() {
+            self.at += 1;
+        }
+    }
+
+    /// Passes `byte`, which has to come next.
+    #[inline]
+    pub(super) fn expect(&mut self, byte: u8, expected: &'static str) -> Step<()> {
+        if self.peek() != Some(byte) {
+            return Err(self.unexpected(expected));
+        }
+        self.at += 1;
+        Ok(())
+    }
+
+    /// After the line's object: nothing but white space.
+    pub(super) fn end(&mut self) -> Step<()> {
+        self.white_space();
+        match self.peek() {
+            None if self.goes_on => Err(self.end_of_text("the end of the line")),
+            None => Ok(()),
+            Some(_) => Err(self.fault(self.at, DecodeErrorKind::TrailingBytes, "the end of the line", self.found())),
+        }
+    }
+
+    /// A string: its text, borrowed from the line when it holds no escape.
+    #[inline]
+    pub(super) fn string(&mut self, expected: &'static str) -> Step<&'a str> {
+        if self.peek() != Some(b'"') {
+            return Err(self.unexpected(expected));
+        }
+        let literal = self.string_literal()?;
+        if !literal.has_escapes {
+            return Ok(literal.raw);
+        }
+        Ok(string::unescape(literal.raw, self.arena.bytes(literal.raw.len())))
+    }
+
+    /// A string as it stands in the line, checked. The opening quote is at hand.
+    pub(super) fn string_literal(&mut self) -> Step<string::Literal<'a>> {
+        match string::Literal::read(self.text, self.at + 1) {
+            Ok(literal) => {
+                self.at += literal.raw.len() + 2;
+                Ok(literal)
+            }
+            Err(string::Fault::Ended) => Err(self.end_of_text("the rest of the string")),
+            Err(string::Fault::ControlCharacter(at)) => Err(self.fault(
+                at,
+                DecodeErrorKind::Syntax,
+                "no raw control character in a string",
+                format!("the byte 0x{:02x}", self.bytes()[at]),
+            )),
+            Err(string::Fault::BadEscape(at)) => Err(self.fault(
+                at,
+                DecodeErrorKind::BadEscape,
+                "an escape that JSON has",
+                quoted(self.text.get(at..).unwrap_or_default(), 6),
+            )),
+            Err(string::Fault::LoneSurrogate(at)) => Err(self.fault(
+                at,
+                DecodeErrorKind::LoneSurrogate,
+                "both halves of a surrogate pair",
+                quoted(self.text.get(at..).unwrap_or_default(), 6),
+            )),
+        }
+    }
+
+    /// A run of letters and digits, as far as it goes.
+    pub(super) fn word(&self) -> &'a str {
+        let rest = &self.text[self.at..];
+        let end = rest.bytes().position(|byte| !byte.is_ascii_alphanumeric()).unwrap_or(rest.len());
+        &rest[..end]
+    }
+
+    /// Passes the bare word `word` (`true`, `false`, `null`) if that is what comes next, whole.
+    pub(super) fn take_word(&mut self, word: &'static str) -> bool {
+        let found = self.word() == word;
+        if found {
+            self.at += word.len();
+        }
+        found
+    }
+
+    /// The error for what is at hand when something else has to stand here.
+    #[cold]
+    pub(super) fn unexpected(&self, expected: &'static str) -> Box<DecodeError> {
+        let Some(byte) = self.peek() else {
+            return self.end_of_text(expected);
+        };
+        let word = self.word();
+        let kind = match byte {
+            b'{' | b'[' | b'"' | b'-' | b'0'..=b'9' => DecodeErrorKind::WrongType,
+            _ if matches!(word, "true" | "false" | "null") => DecodeErrorKind::WrongType,
+            _ if self.text[self.at..].starts_with('\u{feff}') => DecodeErrorKind::ByteOrderMark,
+            _ if !word.is_empty()
+                && self.at + word.len() == self.text.len()
+                && ["true", "false", "null"].iter().any(|whole| whole.starts_with(word)) =>
+            {
+                return self.end_of_text(expected);
+            }
+            _ => DecodeErrorKind::Syntax,
+        };
+        self.fault(self.at, kind, expected, self.found())
+    }
+
+    /// The error for punctuation that is missing at hand: whatever stands there, it is the syntax that is broken.
+    #[cold]
+    pub(super) fn misplaced(&self, expected: &'static str) -> Box<DecodeError> {
+        let mut error = self.unexpected(expected);
+        if error.kind == DecodeErrorKind::WrongType {
+            error.kind = DecodeErrorKind::Syntax;
+        }
+        error
+    }
+
+    /// The error for a text that has ended too soon, or that can't go on as UTF-8.
+    #[cold]
+    pub(super) fn end_of_text(&self, expected: &'static str) -> Box<DecodeError> {
+        if self.goes_on {
+            self.fault(self.text.len(), DecodeErrorKind::NotUtf8, "UTF-8", "a byte that can't be part of it")
+        } else {
+            self.fault(self.text.len(), DecodeErrorKind::UnexpectedEnd, expected, "the end of the line")
+        }
+    }
+
+    #[cold]
+    pub(super) fn fault(
+        &self,
+        at: usize,
+        kind: DecodeErrorKind,
+        expected: impl Into<Cow<'static, str>>,
+        found: impl Into<Cow<'static, str>>,
+    ) -> Box<DecodeError> {
+        Box::new(DecodeError::new(at, kind, expected, found))
+    }
+
+    /// What is at hand, for a message.
+    pub(super) fn found(&self) -> String {
+        let rest = &self.text[self.at..];
+        let Some(first) = rest.chars().next() else {
+            return "the end of the line".into();
+        };
+        match first {
+            '{' => "an object".into(),
+            '[' => "an array".into(),
+            '"' => {
+                let literal = rest[1..].split('"').next().unwrap_or_default();
+                format!("the string {}", quoted(literal, SHOWN))
+            }
+            '-' | '0'..='9' => format!("the number {}", shortened(self.number_run(), SHOWN)),
+            '\u{feff}' => "a byte order mark".into(),
+            _ if self.word().is_empty() => quoted(rest, 1),
+            _ => shortened(self.word(), SHOWN),
+        }
+    }
+}
+
+/// Characters of a line that a message quotes at most.
+const SHOWN: usize = 40;
+
+/// The first characters of `text` in quotes, control characters escaped.
+pub(super) fn quoted(text: &str, most: usize) -> String {
+    format!("{:?}", shortened(text, most))
+}
+
+fn shortened(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((end, _)) if most > 6 => format!("{}...", &text[..end]),
+        Some((end, _)) => text[..end].to_owned(),
+        None => text.to_owned(),
+    }
+}

@@ -1,0 +1,327 @@
+//! Events and values that own what they hold: for whoever keeps them, for tests, and for fuzzing.
+//!
+//! They are what [`TraceEvent`] and [`RecordedValue`] are, with `String`s and `Vec`s, and without live values. An owned
+//! event is recorded, matched on and compared through its [view](OwnedEvent::view).
+//!
+//! ```
+//! use cove_trace::owned::OwnedEvent;
+//! use cove_trace::{Arena, TraceEvent, ValueCapture, encode_event};
+//!
+//! let kept = OwnedEvent::from(&TraceEvent::TaskCancelled { id: 7 });
+//! let arena = Arena::new();
+//! let mut line = Vec::new();
+//! encode_event(&kept.view(&arena), ValueCapture::Full, &mut line);
+//! # assert!(line.ends_with(b"7}\n"));
+//! ```
+
+use std::borrow::Cow;
+use std::fmt;
+use std::time::Duration;
+
+use crate::arena::Arena;
+use crate::decode::Decoder;
+use crate::encode::{ValueWriter, value_to_json};
+use crate::event::{CallSite, HeapSummary, HostCall, HostOutcome, TraceEvent};
+use crate::names::{RunOutcome, ValueCapture};
+use crate::value::{
+    MAX_VALUE_DEPTH, NotReplayable, RecordedEnum, RecordedField, RecordedOpaque, RecordedResource, RecordedStruct,
+    RecordedValue, TraceValue, Value, ValueField, Values, owned_tree, type_names,
+};
+
+/// A [`TraceEvent`] that owns what it holds.
+#[derive(Debug, Clone, PartialEq)]
+#[allow(missing_docs, reason = "each variant and field is described at its namesake in `TraceEvent`")]
+pub enum OwnedEvent {
+    TaskSpawned { id: u64, parent: Option<u64>, scope: String },
+    TaskCompleted { id: u64, cpu: Duration },
+    TaskCancelled { id: u64 },
+    HostCall(OwnedHostCall),
+    EntryEnter { module: String, function: String },
+    EntryExit { module: String, function: String, cpu: Duration, wait: Duration },
+    HeapCollected { task: u64, allocated: u64, freed: u64, live_objects: u64, live_bytes: u64, pause: Duration },
+    HeapSummary(HeapSummary),
+    RunEnded { outcome: RunOutcome, message: Option<String> },
+}
+
+/// A [`HostCall`] that owns what it holds.
+#[derive(Debug, Clone, PartialEq)]
+#[allow(missing_docs, reason = "each field is described at its namesake in `HostCall` and `CallSite`")]
+pub struct OwnedHostCall {
+    pub task: u64,
+    pub module: String,
+    pub op: String,
+    pub capability: String,
+    pub wait: Duration,
+    pub granted: bool,
+    pub args: Vec<OwnedValue>,
+    pub outcome: Option<OwnedOutcome>,
+}
+
+/// A [`HostOutcome`] that owns what it holds.
+#[derive(Debug, Clone, PartialEq)]
+#[allow(missing_docs, reason = "each variant is described at its namesake in `HostOutcome`")]
+pub enum OwnedOutcome {
+    Value(OwnedValue),
+    Error(String),
+    NotRecordable,
+}
+
+/// A [`RecordedValue`] that owns what it holds. Unlike a [`Value`] it can have redacted and opaque parts.
+///
+/// Dropping, comparing and printing one is safe however deep it nests; cloning recurses. Two are equal when a full trace
+/// writes the same bytes for both.
+#[derive(Clone)]
+#[allow(missing_docs, reason = "each variant and field is described at its namesake in `RecordedValue`")]
+pub enum OwnedValue {
+    Unit,
+    Bool(bool),
+    Int(i64),
+    Float(f64),
+    Duration { ns: i64 },
+    String(String),
+    Array(Values<OwnedValue>),
+    Enum { name: String, case: String, payload: Values<OwnedValue> },
+    Struct { name: String, fields: Values<ValueField<OwnedValue>> },
+    Resource { name: String, id: i64 },
+    Redacted { of: String },
+    Opaque { of: String, shown: String },
+}
+
+owned_tree!(OwnedValue {
+    Self::Redacted { of } => { name: of, write: |out| out.redacted(of) }
+    Self::Opaque { of, shown } => { name: of, write: |out| out.opaque(of, shown) }
+});
+
+impl OwnedEvent {
+    /// The event as writer and reader know it. The values' parts are laid out in `arena`.
+    pub fn view<'a>(&'a self, arena: &'a Arena) -> TraceEvent<'a> {
+        match self {
+            Self::TaskSpawned { id, parent, scope } => TraceEvent::TaskSpawned { id: *id, parent: *parent, scope },
+            Self::TaskCompleted { id, cpu } => TraceEvent::TaskCompleted { id: *id, cpu: *cpu },
+            Self::TaskCancelled { id } => TraceEvent::TaskCancelled { id: *id },
+            Self::HostCall(call) => TraceEvent::HostCall(HostCall {
+                task: call.task,
+                site: CallSite::new(&call.module, &call.op, &call.capability),
+                wait: call.wait,
+                granted: call.granted,
+                args: view_all(&call.args, arena, 1),
+                outcome: call.outcome.as_ref().map(|outcome| match outcome {
+                    OwnedOutcome::Value(value) => HostOutcome::Value(value.view(arena)),
+                    OwnedOutcome::Error(message) => HostOutcome::Error(message),
+                    OwnedOutcome::NotRecordable => HostOutcome::NotRecordable,
+                }),
+            }),
+            Self::EntryEnter { module, function } => TraceEvent::EntryEnter { module, function },
+            Self::EntryExit { module, function, cpu, wait } => {
+                TraceEvent::EntryExit { module, function, cpu: *cpu, wait: *wait }
+            }
+            Self::HeapCollected { task, allocated, freed, live_objects, live_bytes, pause } => {
+                TraceEvent::HeapCollected {
+                    task: *task,
+                    allocated: *allocated,
+                    freed: *freed,
+                    live_objects: *live_objects,
+                    live_bytes: *live_bytes,
+                    pause: *pause,
+                }
+            }
+            Self::HeapSummary(summary) => TraceEvent::HeapSummary(*summary),
+            Self::RunEnded { outcome, message } => {
+                TraceEvent::RunEnded { outcome: *outcome, message: message.as_deref() }
+            }
+        }
+    }
+}
+
+/// Live values are written, and what they wrote is kept.
+impl From<&TraceEvent<'_>> for OwnedEvent {
+    fn from(event: &TraceEvent<'_>) -> Self {
+        match *event {
+            TraceEvent::TaskSpawned { id, parent, scope } => Self::TaskSpawned { id, parent, scope: scope.into() },
+            TraceEvent::TaskCompleted { id, cpu } => Self::TaskCompleted { id, cpu },
+            TraceEvent::TaskCancelled { id } => Self::TaskCancelled { id },
+            TraceEvent::HostCall(call) => Self::HostCall(OwnedHostCall {
+                task: call.task,
+                module: call.site.module().into(),
+                op: call.site.op().into(),
+                capability: call.site.capability().into(),
+                wait: call.wait,
+                granted: call.granted,
+                args: call.args.iter().map(OwnedValue::from).collect(),
+                outcome: call.outcome.map(|outcome| match outcome {
+                    HostOutcome::Value(value) => OwnedOutcome::Value(OwnedValue::from(&value)),
+                    HostOutcome::Error(message) => OwnedOutcome::Error(message.into()),
+                    HostOutcome::NotRecordable => OwnedOutcome::NotRecordable,
+                }),
+            }),
+            TraceEvent::EntryEnter { module, function } => {
+                Self::EntryEnter { module: module.into(), function: function.into() }
+            }
+            TraceEvent::EntryExit { module, function, cpu, wait } => {
+                Self::EntryExit { module: module.into(), function: function.into(), cpu, wait }
+            }
+            TraceEvent::HeapCollected { task, allocated, freed, live_objects, live_bytes, pause } => {
+                Self::HeapCollected { task, allocated, freed, live_objects, live_bytes, pause }
+            }
+            TraceEvent::HeapSummary(summary) => Self::HeapSummary(summary),
+            TraceEvent::RunEnded { outcome, message } => Self::RunEnded { outcome, message: message.map(Into::into) },
+        }
+    }
+}
+
+impl OwnedValue {
+    /// The value as writer and reader know it, its parts laid out in `arena`. What nests deeper than a trace can is viewed
+    /// as a live value.
+    pub fn view<'a>(&'a self, arena: &'a Arena) -> RecordedValue<'a> {
+        self.view_at(arena, 1)
+    }
+
+    fn view_at<'a>(&'a self, arena: &'a Arena, level: usize) -> RecordedValue<'a> {
+        if level > MAX_VALUE_DEPTH {
+            return RecordedValue::Live(self);
+        }
+        match self {
+            Self::Unit => RecordedValue::Unit,
+            Self::Bool(value) => RecordedValue::Bool(*value),
+            Self::Int(value) => RecordedValue::Int(*value),
+            Self::Float(value) => RecordedValue::Float(*value),
+            Self::Duration { ns } => RecordedValue::Duration { ns: *ns },
+            Self::String(text) => RecordedValue::String(text),
+            Self::Array(items) => RecordedValue::Array(view_all(items, arena, level + 1)),
+            Self::Enum { name, case, payload } => {
+                let payload = view_all(payload, arena, level + 1);
+                RecordedValue::Enum(arena.one(RecordedEnum { name, case, payload }))
+            }
+            Self::Struct { name, fields } => {
+                let fields = arena.slice_of(fields.len(), |index| RecordedField {
+                    name: &fields[index].name,
+                    value: fields[index].value.view_at(arena, level + 1),
+                });
+                RecordedValue::Struct(arena.one(RecordedStruct { name, fields }))
+            }
+            Self::Resource { name, id } => RecordedValue::Resource(arena.one(RecordedResource { name, id: *id })),
+            Self::Redacted { of } => RecordedValue::Redacted { of },
+            Self::Opaque { of, shown } => RecordedValue::Opaque(arena.one(RecordedOpaque { of, shown })),
+        }
+    }
+}
+
+fn view_all<'a>(values: &'a [OwnedValue], arena: &'a Arena, level: usize) -> &'a [RecordedValue<'a>] {
+    arena.slice_of(values.len(), |index| values[index].view_at(arena, level))
+}
+
+/// A live value is written, and what it wrote is kept; so is what stands in place of a too deep one.
+impl From<&RecordedValue<'_>> for OwnedValue {
+    fn from(value: &RecordedValue<'_>) -> Self {
+        as_read_back(value, own)
+    }
+}
+
+impl RecordedValue<'_> {
+    /// The value as a replay can use it: owned and whole. A live value is written, and what it wrote is taken.
+    ///
+    /// # Errors
+    ///
+    /// When a part of it is redacted or opaque: the first such part, by its path. A float that is not finite counts as the
+    /// opaque that a trace writes for it.
+    pub fn to_value(&self) -> Result<Value, NotReplayable> {
+        as_read_back(self, replayable)
+    }
+}
+
+/// Gives `value` to `take`, in the form in which a reader would give it: no live part, not too deep.
+fn as_read_back<T>(value: &RecordedValue<'_>, take: impl FnOnce(&RecordedValue<'_>) -> T) -> T {
+    if is_plain(value, 1) {
+        return take(value);
+    }
+    let written = value_to_json(value, ValueCapture::Full);
+    match Decoder::new().decode_value(written.as_bytes()) {
+        Ok(read) => take(&read),
+        Err(error) => {
+            // What the writer writes the reader reads, so this is a fault of this crate. It loses a value, not the run.
+            let (of, shown) = (value.type_name(), error.to_string());
+            take(&RecordedValue::Opaque(&RecordedOpaque { of: &of, shown: &shown }))
+        }
+    }
+}
+
+fn is_plain(value: &RecordedValue<'_>, level: usize) -> bool {
+    let admitted = level < MAX_VALUE_DEPTH;
+    let is_plain = |part: &RecordedValue<'_>| is_plain(part, level + 1);
+    match value {
+        RecordedValue::Live(_) => false,
+        RecordedValue::Array(items) => admitted && items.iter().all(is_plain),
+        RecordedValue::Enum(value) => admitted && value.payload.iter().all(is_plain),
+        RecordedValue::Struct(value) => admitted && value.fields.iter().all(|field| is_plain(&field.value)),
+        _ => true,
+    }
+}
+
+fn own(value: &RecordedValue<'_>) -> OwnedValue {
+    match *value {
+        RecordedValue::Unit => OwnedValue::Unit,
+        RecordedValue::Bool(value) => OwnedValue::Bool(value),
+        RecordedValue::Int(value) => OwnedValue::Int(value),
+        RecordedValue::Float(value) => OwnedValue::Float(value),
+        RecordedValue::Duration { ns } => OwnedValue::Duration { ns },
+        RecordedValue::String(text) => OwnedValue::String(text.into()),
+        RecordedValue::Array(items) => OwnedValue::Array(items.iter().map(own).collect()),
+        RecordedValue::Enum(value) => OwnedValue::Enum {
+            name: value.name.into(),
+            case: value.case.into(),
+            payload: value.payload.iter().map(own).collect(),
+        },
+        RecordedValue::Struct(value) => OwnedValue::Struct {
+            name: value.name.into(),
+            fields: value
+                .fields
+                .iter()
+                .map(|field| ValueField { name: field.name.into(), value: own(&field.value) })
+                .collect(),
+        },
+        RecordedValue::Resource(value) => OwnedValue::Resource { name: value.name.into(), id: value.id },
+        RecordedValue::Redacted { of } => OwnedValue::Redacted { of: of.into() },
+        RecordedValue::Opaque(value) => OwnedValue::Opaque { of: value.of.into(), shown: value.shown.into() },
+        RecordedValue::Live(value) => OwnedValue::Opaque { of: value.type_name().into(), shown: String::new() },
+    }
+}
+
+fn replayable(value: &RecordedValue<'_>) -> Result<Value, NotReplayable> {
+    let missing = |what, of: &str| NotReplayable { path: String::new(), what, of: of.into() };
+    Ok(match *value {
+        RecordedValue::Unit => Value::Unit,
+        RecordedValue::Bool(value) => Value::Bool(value),
+        RecordedValue::Int(value) => Value::Int(value),
+        RecordedValue::Float(value) if value.is_finite() => Value::Float(value),
+        RecordedValue::Float(_) => return Err(missing("opaque", type_names::FLOAT)),
+        RecordedValue::Duration { ns } => Value::Duration { ns },
+        RecordedValue::String(text) => Value::String(text.into()),
+        RecordedValue::Array(items) => Value::Array(replayable_parts("items", items)?),
+        RecordedValue::Enum(value) => Value::Enum {
+            name: value.name.into(),
+            case: value.case.into(),
+            payload: replayable_parts("payload", value.payload)?,
+        },
+        RecordedValue::Struct(value) => Value::Struct {
+            name: value.name.into(),
+            fields: value
+                .fields
+                .iter()
+                .map(|field| {
+                    let value =
+                        replayable(&field.value).map_err(|part| part.within(&format!(".fields.{}", field.name)))?;
+                    Ok(ValueField { name: field.name.into(), value })
+                })
+                .collect::<Result<_, _>>()?,
+        },
+        RecordedValue::Resource(value) => Value::Resource { name: value.name.into(), id: value.id },
+        RecordedValue::Redacted { of } => return Err(missing("redacted", of)),
+        RecordedValue::Opaque(value) => return Err(missing("opaque", value.of)),
+        RecordedValue::Live(value) => return Err(missing("live", &value.type_name())),
+    })
+}
+
+fn replayable_parts(name: &str, parts: &[RecordedValue<'_>]) -> Result<Values<Value>, NotReplayable> {
+    let part = |(index, part)| replayable(part).map_err(|missing| missing.within(&format!(".{name}[{index}]")));
+    parts.iter().enumerate().map(part).collect()
+}

@@ -1,0 +1,113 @@
+//! A map whose keys are names, several to a key.
+
+use std::borrow::Borrow;
+use std::collections::BTreeMap;
+
+/// Values by `N` names each, in the order of those. Looking up names that are there allocates nothing.
+#[derive(Debug, Clone)]
+pub(super) struct ByName<const N: usize, V>(BTreeMap<Names<N>, V>);
+
+/// The names as they are kept.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct Names<const N: usize>([Box<str>; N]);
+
+/// What kept and borrowed names have in common: a map of the one can be asked for the other.
+trait Parts<const N: usize> {
+    fn parts(&self) -> [&str; N];
+}
+
+impl<const N: usize> Parts<N> for Names<N> {
+    fn parts(&self) -> [&str; N] {
+        std::array::from_fn(|index| &*self.0[index])
+    }
+}
+
+impl<const N: usize> Parts<N> for [&str; N] {
+    fn parts(&self) -> [&str; N] {
+        *self
+    }
+}
+
+impl<'n, const N: usize> Borrow<dyn Parts<N> + 'n> for Names<N> {
+    fn borrow(&self) -> &(dyn Parts<N> + 'n) {
+        self
+    }
+}
+
+// Compares as the derived order of `Names` does, which `Borrow` asks for.
+impl<const N: usize> Ord for dyn Parts<N> + '_ {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.parts().cmp(&other.parts())
+    }
+}
+
+impl<const N: usize> PartialOrd for dyn Parts<N> + '_ {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl<const N: usize> PartialEq for dyn Parts<N> + '_ {
+    fn eq(&self, other: &Self) -> bool {
+        self.parts() == other.parts()
+    }
+}
+
+impl<const N: usize> Eq for dyn Parts<N> + '_ {}
+
+impl<const N: usize, V> Default for ByName<N, V> {
+    fn default() -> Self {
+        Self(BTreeMap::new())
+    }
+}
+
+impl<const N: usize, V> ByName<N, V> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = ([&str; N], &V)> {
+        self.0.iter().map(|(names, value)| (names.parts(), value))
+    }
+
+    /// Takes over what `other` holds; where both hold something, `add` adds the other's to this one's.
+    pub(super) fn merge(&mut self, other: Self, add: impl Fn(&mut V, V)) {
+        for (names, value) in other.0 {
+            match self.0.get_mut(&names) {
+                Some(here) => add(here, value),
+                None => {
+                    self.0.insert(names, value);
+                }
+            }
+        }
+    }
+}
+
+impl<const N: usize, V: Default> ByName<N, V> {
+    pub(super) fn get_or_default(&mut self, names: [&str; N]) -> &mut V {
+        if !self.0.contains_key(&names as &dyn Parts<N>) {
+            self.0.insert(Names(names.map(Box::from)), V::default());
+        }
+        self.0.get_mut(&names as &dyn Parts<N>).expect("it is there: just looked up or just put in")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_told_apart_by_their_borders() {
+        let mut map = ByName::<2, u32>::default();
+        *map.get_or_default(["ab", "c"]) += 1;
+        *map.get_or_default(["a", "bc"]) += 2;
+        *map.get_or_default(["ab", "c"]) += 4;
+        assert_eq!(map.iter().collect::<Vec<_>>(), [(["a", "bc"], &2), (["ab", "c"], &5)]);
+    }
+
+    #[test]
+    fn merging_adds_and_takes_over() {
+        let (mut one, mut two) = (ByName::<1, u32>::default(), ByName::<1, u32>::default());
+        *one.get_or_default(["both"]) = 1;
+        *two.get_or_default(["both"]) = 2;
+        *two.get_or_default(["only"]) = 3;
+        one.merge(two, |here, more| *here += more);
+        assert_eq!(one.iter().collect::<Vec<_>>(), [(["both"], &3), (["only"], &3)]);
+    }
+}

@@ -1,0 +1,249 @@
+//! A run's figures: what it called, what it waited for, what was refused, how it ended.
+//!
+//! A [`Summary`] takes events one by one, in memory that grows with the number of different operations and not with the
+//! length of the trace. It prints itself as tables for people, and serializes ([`serde::Serialize`]) for programs.
+//!
+//! ```
+//! use std::time::Duration;
+//! use cove_trace::summary::Summary;
+//! use cove_trace::{CallSite, HostCall, TraceEvent};
+//!
+//! let mut summary = Summary::default();
+//! summary.add(&TraceEvent::HostCall(HostCall {
+//!     task: 0,
+//!     site: CallSite::new("documents", "read", "documents.read"),
+//!     wait: Duration::from_micros(1500),
+//!     granted: true,
+//!     args: &[],
+//!     outcome: None,
+//! }));
+//! assert_eq!(summary.calls.granted, 1);
+//! assert_eq!(summary.operations()[0].wait_max_ns, 1_500_000);
+//! assert!(summary.to_string().contains("documents.read"));
+//! ```
+
+mod by_name;
+mod escape;
+mod rows;
+mod serialize;
+mod table;
+mod text;
+mod units;
+mod waits;
+
+use std::io::Read;
+use std::time::Duration;
+
+use self::by_name::ByName;
+pub use self::escape::{Escaped, escaped, is_unsafe_to_show};
+pub use self::rows::{Calls, CapabilityRow, Collections, EntryRow, OperationRow, Outcome, Tasks};
+use self::waits::Waits;
+use crate::event::{HeapSummary, HostCall, HostOutcome, TraceEvent, TraceHeader};
+use crate::reader::{ReadError, ReadErrorKind, TraceReader};
+
+/// The figures of one run.
+///
+/// All sums, counts and maxima are exact. Durations are whole nanoseconds, each one as a trace holds it (at most
+/// `u64::MAX`).
+#[derive(Debug, Clone, Default)]
+pub struct Summary {
+    /// What the trace is called. Reading does not fill it in: the caller knows.
+    pub file: String,
+    /// Physical lines, blank and broken ones included.
+    pub lines: u64,
+    /// Events, the header not counted.
+    pub events: u64,
+    /// Bytes.
+    pub bytes: u64,
+    /// Bytes of a torn last line; 0 when there is none.
+    pub torn_bytes: u64,
+    /// Faults in the trace. A torn end is not one of them, so damage and an interrupted writer can be told apart.
+    pub errors: u64,
+    /// What the trace declares about itself; none when that could not be read.
+    pub header: Option<TraceHeader>,
+    /// The tasks' figures.
+    pub tasks: Tasks,
+    /// All host calls together.
+    pub calls: Calls,
+    /// The collections that were recorded one by one.
+    pub collections: Collections,
+    /// The heap's figures over the run, if the runtime gave them.
+    pub heap: Option<HeapSummary>,
+    /// How the run ended, if it did.
+    pub outcome: Option<Outcome>,
+    by_capability: ByName<1, Calls>,
+    by_operation: ByName<3, Operation>,
+    by_entry: ByName<2, EntryTimes>,
+}
+
+#[derive(Debug, Clone, Default)]
+struct Operation {
+    calls: Calls,
+    waits: Waits,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct EntryTimes {
+    cpu_ns: u128,
+    wait_ns: u128,
+}
+
+impl Summary {
+    /// Reads a trace to its end, past every fault that can be passed. Each fault is counted and handed to `on_error`.
+    pub fn read<R: Read>(mut reader: TraceReader<R>, mut on_error: impl FnMut(&ReadError)) -> Self {
+        let mut summary = Self::default();
+        loop {
+            match reader.next_event() {
+                Ok(Some(event)) => summary.add(&event),
+                Ok(None) => break,
+                Err(error) => summary.fault(&error, &mut on_error),
+            }
+        }
+        // A header that could not be read was reported before the first event.
+        if let Ok(header) = reader.header() {
+            summary.header = header.cloned();
+        }
+        summary.lines = reader.lines_read();
+        summary.bytes = reader.bytes_read();
+        summary
+    }
+
+    fn fault(&mut self, error: &ReadError, on_error: &mut impl FnMut(&ReadError)) {
+        match error.kind() {
+            ReadErrorKind::Torn { bytes } => self.torn_bytes += bytes,
+            _ => self.errors += 1,
+        }
+        on_error(error);
+    }
+
+    /// Counts one event in. For names that were seen before this allocates nothing, but for a wait of a length that the
+    /// operation did not have before.
+    pub fn add(&mut self, event: &TraceEvent<'_>) {
+        self.events += 1;
+        match *event {
+            TraceEvent::TaskSpawned { .. } => self.tasks.spawned += 1,
+            TraceEvent::TaskCompleted { cpu, .. } => {
+                self.tasks.completed += 1;
+                self.tasks.cpu_ns += u128::from(nanoseconds(cpu));
+            }
+            TraceEvent::TaskCancelled { .. } => self.tasks.cancelled += 1,
+            TraceEvent::HostCall(ref call) => self.add_call(call),
+            TraceEvent::EntryEnter { .. } => {}
+            TraceEvent::EntryExit { module, function, cpu, wait } => {
+                let times = self.by_entry.get_or_default([module, function]);
+                times.cpu_ns += u128::from(nanoseconds(cpu));
+                times.wait_ns += u128::from(nanoseconds(wait));
+            }
+            TraceEvent::HeapCollected { allocated, freed, pause, .. } => {
+                self.collections.count += 1;
+                self.collections.allocated += u128::from(allocated);
+                self.collections.freed += u128::from(freed);
+                self.collections.pause_ns += u128::from(nanoseconds(pause));
+            }
+            TraceEvent::HeapSummary(figures) => self.heap = Some(figures),
+            TraceEvent::RunEnded { outcome, message } => {
+                self.outcome = Some(Outcome { name: outcome, message: message.map(str::to_owned) });
+            }
+        }
+    }
+
+    fn add_call(&mut self, call: &HostCall<'_>) {
+        let wait_ns = nanoseconds(call.wait);
+        let this = Calls {
+            granted: u64::from(call.granted),
+            refused: u64::from(!call.granted),
+            failed: u64::from(matches!(call.outcome, Some(HostOutcome::Error(_)))),
+            not_recordable: u64::from(matches!(call.outcome, Some(HostOutcome::NotRecordable))),
+            wait_ns: wait_ns.into(),
+        };
+        let (module, op, capability) = (call.site.module(), call.site.op(), call.site.capability());
+        self.calls += this;
+        *self.by_capability.get_or_default([capability]) += this;
+        let operation = self.by_operation.get_or_default([module, op, capability]);
+        operation.calls += this;
+        operation.waits.add(wait_ns);
+    }
+
+    /// Adds what `later` holds, as if its lines stood after those counted so far. So the parts of one trace can be counted
+    /// each for itself. The header is the first that there is; heap and outcome are the last.
+    pub fn merge(&mut self, later: Self) {
+        self.lines += later.lines;
+        self.events += later.events;
+        self.bytes += later.bytes;
+        self.torn_bytes += later.torn_bytes;
+        self.errors += later.errors;
+        self.header = self.header.take().or(later.header);
+        self.tasks += later.tasks;
+        self.calls += later.calls;
+        self.collections += later.collections;
+        self.heap = later.heap.or(self.heap);
+        self.outcome = later.outcome.or_else(|| self.outcome.take());
+        self.by_capability.merge(later.by_capability, |calls, more| *calls += more);
+        self.by_operation.merge(later.by_operation, |operation, more| {
+            operation.calls += more.calls;
+            operation.waits.merge(more.waits);
+        });
+        self.by_entry.merge(later.by_entry, |times, more| {
+            times.cpu_ns += more.cpu_ns;
+            times.wait_ns += more.wait_ns;
+        });
+    }
+
+    /// The capabilities that calls asked for: those waited for longest first, then by name.
+    #[must_use]
+    pub fn capabilities(&self) -> Vec<CapabilityRow<'_>> {
+        let rows = self.by_capability.iter().map(|([capability], calls)| CapabilityRow {
+            capability,
+            granted: calls.granted,
+            refused: calls.refused,
+            failed: calls.failed,
+            wait_ns: calls.wait_ns,
+        });
+        longest_wait_first(rows, |row| row.wait_ns)
+    }
+
+    /// The operations that were called: those waited for longest first, then by module, name and capability.
+    #[must_use]
+    pub fn operations(&self) -> Vec<OperationRow<'_>> {
+        let rows = self.by_operation.iter().map(|([module, op, capability], operation)| OperationRow {
+            module,
+            op,
+            capability,
+            granted: operation.calls.granted,
+            refused: operation.calls.refused,
+            failed: operation.calls.failed,
+            wait_ns: operation.calls.wait_ns,
+            wait_p50_ns: operation.waits.percentile(50),
+            wait_p99_ns: operation.waits.percentile(99),
+            wait_max_ns: operation.waits.max(),
+        });
+        longest_wait_first(rows, |row| row.wait_ns)
+    }
+
+    /// The entry functions that ended, by name. One that ended more than once has the sum of its times.
+    #[must_use]
+    pub fn entries(&self) -> Vec<EntryRow<'_>> {
+        let rows = self.by_entry.iter().map(|([module, function], times)| EntryRow {
+            module,
+            function,
+            cpu_ns: times.cpu_ns,
+            wait_ns: times.wait_ns,
+        });
+        rows.collect()
+    }
+}
+
+/// Sorts rows that come sorted by name.
+fn longest_wait_first<R>(rows: impl Iterator<Item = R>, wait: impl Fn(&R) -> u128) -> Vec<R> {
+    let mut rows: Vec<R> = rows.collect();
+    rows.sort_by_key(|row| std::cmp::Reverse(wait(row)));
+    rows
+}
+
+/// A duration as a trace holds it.
+fn nanoseconds(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests;

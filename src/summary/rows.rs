@@ -1,0 +1,145 @@
+//! What a summary is made of. The field names are the keys of its serialized form, a public interface.
+
+use std::ops::AddAssign;
+
+use serde::{Serialize, Serializer};
+
+use crate::names::RunOutcome;
+
+/// The tasks' figures. The entry is not one of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+pub struct Tasks {
+    /// Tasks spawned.
+    pub spawned: u64,
+    /// Tasks that ran to their end.
+    pub completed: u64,
+    /// Tasks stopped before it.
+    pub cancelled: u64,
+    /// Time that the completed ones spent in themselves.
+    pub cpu_ns: u128,
+}
+
+/// What became of some host calls.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+pub struct Calls {
+    /// Calls by tasks that held the capability.
+    pub granted: u64,
+    /// Calls by tasks that did not.
+    pub refused: u64,
+    /// Calls that the host answered with an error.
+    pub failed: u64,
+    /// Calls that can't be answered from a trace.
+    pub not_recordable: u64,
+    /// Time waited for the host.
+    pub wait_ns: u128,
+}
+
+/// The calls that asked for one capability.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct CapabilityRow<'s> {
+    /// Its name.
+    pub capability: &'s str,
+    /// Calls by tasks that held the capability.
+    pub granted: u64,
+    /// Calls by tasks that did not.
+    pub refused: u64,
+    /// Calls that the host answered with an error.
+    pub failed: u64,
+    /// Time waited for the host.
+    pub wait_ns: u128,
+}
+
+/// The calls of one operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct OperationRow<'s> {
+    /// The host module.
+    pub module: &'s str,
+    /// The operation.
+    pub op: &'s str,
+    /// The capability that it asks for.
+    pub capability: &'s str,
+    /// Calls by tasks that held the capability.
+    pub granted: u64,
+    /// Calls by tasks that did not.
+    pub refused: u64,
+    /// Calls that the host answered with an error.
+    pub failed: u64,
+    /// Time waited for the host.
+    pub wait_ns: u128,
+    /// The wait that half of all calls did not exceed, to within one percent.
+    pub wait_p50_ns: u64,
+    /// The wait that 99 of 100 calls did not exceed, to within one percent.
+    pub wait_p99_ns: u64,
+    /// The longest wait.
+    pub wait_max_ns: u64,
+}
+
+/// The times of one entry function.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct EntryRow<'s> {
+    /// Its module.
+    pub module: &'s str,
+    /// Its name.
+    pub function: &'s str,
+    /// Time spent in it.
+    pub cpu_ns: u128,
+    /// Time that it waited for the host.
+    pub wait_ns: u128,
+}
+
+/// The collections that were recorded one by one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+pub struct Collections {
+    /// How many.
+    pub count: u64,
+    /// Objects allocated before them.
+    pub allocated: u128,
+    /// Objects that they freed.
+    pub freed: u128,
+    /// How long they held tasks up.
+    pub pause_ns: u128,
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Outcome {
+    /// The kind of end.
+    #[serde(serialize_with = "run_outcome")]
+    pub name: RunOutcome,
+    /// What was said about it.
+    pub message: Option<String>,
+}
+
+// serde hands the field over by reference.
+#[allow(clippy::trivially_copy_pass_by_ref)]
+fn run_outcome<S: Serializer>(outcome: &RunOutcome, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(outcome.as_str())
+}
+
+impl AddAssign for Tasks {
+    fn add_assign(&mut self, more: Self) {
+        self.spawned += more.spawned;
+        self.completed += more.completed;
+        self.cancelled += more.cancelled;
+        self.cpu_ns += more.cpu_ns;
+    }
+}
+
+impl AddAssign for Calls {
+    fn add_assign(&mut self, more: Self) {
+        self.granted += more.granted;
+        self.refused += more.refused;
+        self.failed += more.failed;
+        self.not_recordable += more.not_recordable;
+        self.wait_ns += more.wait_ns;
+    }
+}
+
+impl AddAssign for Collections {
+    fn add_assign(&mut self, more: Self) {
+        self.count += more.count;
+        self.allocated += more.allocated;
+        self.freed += more.freed;
+        self.pause_ns += more.pause_ns;
+    }
+}
