@@ -29,7 +29,7 @@ use crate::value::{RecordedField, RecordedValue};
 /// assert_eq!(event, TraceEvent::TaskCancelled { id: 7 });
 ///
 /// let error = decoder.decode_event(br#"{"event":"task_cancelled","id":-7}"#).unwrap_err();
-/// assert_eq!(error.offset(), 30);
+/// assert_eq!(error.offset(), 31);
 /// assert_eq!(error.to_string(), "expected a whole number from 0 to 18446744073709551615, found the number -7");
 /// # Ok::<(), cove_trace::decode::DecodeError>(())
 /// ```
