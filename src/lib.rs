@@ -117,6 +117,8 @@
 //! what it reads.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+#[cfg(feature = "arbitrary")]
+mod arbitrary;
 mod arena;
 pub mod check;
 pub mod decode;

@@ -257,6 +257,9 @@ fn is_plain(value: &RecordedValue<'_>, level: usize) -> bool {
     }
 }
 
+// What follows recurses, so it is kept light on the stack for builds that are not optimized: what does not recurse stands
+// apart, in closures too, and loops are loops and no chains of adapters.
+
 fn own(value: &RecordedValue<'_>) -> OwnedValue {
     match *value {
         RecordedValue::Unit => OwnedValue::Unit,
@@ -265,20 +268,13 @@ fn own(value: &RecordedValue<'_>) -> OwnedValue {
         RecordedValue::Float(value) => OwnedValue::Float(value),
         RecordedValue::Duration { ns } => OwnedValue::Duration { ns },
         RecordedValue::String(text) => OwnedValue::String(text.into()),
-        RecordedValue::Array(items) => OwnedValue::Array(items.iter().map(own).collect()),
-        RecordedValue::Enum(value) => OwnedValue::Enum {
-            name: value.name.into(),
-            case: value.case.into(),
-            payload: value.payload.iter().map(own).collect(),
-        },
-        RecordedValue::Struct(value) => OwnedValue::Struct {
-            name: value.name.into(),
-            fields: value
-                .fields
-                .iter()
-                .map(|field| ValueField { name: field.name.into(), value: own(&field.value) })
-                .collect(),
-        },
+        RecordedValue::Array(items) => OwnedValue::Array(own_all(items)),
+        RecordedValue::Enum(value) => {
+            OwnedValue::Enum { name: value.name.into(), case: value.case.into(), payload: own_all(value.payload) }
+        }
+        RecordedValue::Struct(value) => {
+            OwnedValue::Struct { name: value.name.into(), fields: own_fields(value.fields) }
+        }
         RecordedValue::Resource(value) => OwnedValue::Resource { name: value.name.into(), id: value.id },
         RecordedValue::Redacted { of } => OwnedValue::Redacted { of: of.into() },
         RecordedValue::Opaque(value) => OwnedValue::Opaque { of: value.of.into(), shown: value.shown.into() },
@@ -286,42 +282,76 @@ fn own(value: &RecordedValue<'_>) -> OwnedValue {
     }
 }
 
-fn replayable(value: &RecordedValue<'_>) -> Result<Value, NotReplayable> {
-    let missing = |what, of: &str| NotReplayable { path: String::new(), what, of: of.into() };
-    Ok(match *value {
-        RecordedValue::Unit => Value::Unit,
-        RecordedValue::Bool(value) => Value::Bool(value),
-        RecordedValue::Int(value) => Value::Int(value),
-        RecordedValue::Float(value) if value.is_finite() => Value::Float(value),
-        RecordedValue::Float(_) => return Err(missing("opaque", type_names::FLOAT)),
-        RecordedValue::Duration { ns } => Value::Duration { ns },
-        RecordedValue::String(text) => Value::String(text.into()),
-        RecordedValue::Array(items) => Value::Array(replayable_parts("items", items)?),
-        RecordedValue::Enum(value) => Value::Enum {
-            name: value.name.into(),
-            case: value.case.into(),
-            payload: replayable_parts("payload", value.payload)?,
-        },
-        RecordedValue::Struct(value) => Value::Struct {
-            name: value.name.into(),
-            fields: value
-                .fields
-                .iter()
-                .map(|field| {
-                    let value =
-                        replayable(&field.value).map_err(|part| part.within(&format!(".fields.{}", field.name)))?;
-                    Ok(ValueField { name: field.name.into(), value })
-                })
-                .collect::<Result<_, _>>()?,
-        },
-        RecordedValue::Resource(value) => Value::Resource { name: value.name.into(), id: value.id },
-        RecordedValue::Redacted { of } => return Err(missing("redacted", of)),
-        RecordedValue::Opaque(value) => return Err(missing("opaque", value.of)),
-        RecordedValue::Live(value) => return Err(missing("live", &value.type_name())),
-    })
+fn own_all(values: &[RecordedValue<'_>]) -> Values<OwnedValue> {
+    let mut owned = Vec::with_capacity(values.len());
+    for value in values {
+        owned.push(own(value));
+    }
+    owned.into()
 }
 
-fn replayable_parts(name: &str, parts: &[RecordedValue<'_>]) -> Result<Values<Value>, NotReplayable> {
-    let part = |(index, part)| replayable(part).map_err(|missing| missing.within(&format!(".{name}[{index}]")));
-    parts.iter().enumerate().map(part).collect()
+fn own_fields(fields: &[RecordedField<'_>]) -> Values<ValueField<OwnedValue>> {
+    let mut owned = Vec::with_capacity(fields.len());
+    for field in fields {
+        owned.push(ValueField { name: field.name.into(), value: own(&field.value) });
+    }
+    owned.into()
+}
+
+fn replayable(value: &RecordedValue<'_>) -> Result<Value, NotReplayable> {
+    match value {
+        RecordedValue::Array(items) => replayable_parts("items", items).map(Value::Array),
+        RecordedValue::Enum(value) => replayable_parts("payload", value.payload).map(|payload| Value::Enum {
+            name: value.name.into(),
+            case: value.case.into(),
+            payload,
+        }),
+        RecordedValue::Struct(value) => {
+            replayable_fields(value.fields).map(|fields| Value::Struct { name: value.name.into(), fields })
+        }
+        without_parts => replayable_leaf(without_parts),
+    }
+}
+
+fn replayable_parts(list: &str, parts: &[RecordedValue<'_>]) -> Result<Values<Value>, NotReplayable> {
+    let within_part = |missing: NotReplayable, index| Err(missing.within(&format!(".{list}[{index}]")));
+    let mut values = Vec::with_capacity(parts.len());
+    for (index, part) in parts.iter().enumerate() {
+        match replayable(part) {
+            Ok(value) => values.push(value),
+            Err(missing) => return within_part(missing, index),
+        }
+    }
+    Ok(values.into())
+}
+
+fn replayable_fields(fields: &[RecordedField<'_>]) -> Result<Values<ValueField<Value>>, NotReplayable> {
+    let within_field = |missing: NotReplayable, name| Err(missing.within(&format!(".fields.{name}")));
+    let mut values = Vec::with_capacity(fields.len());
+    for field in fields {
+        match replayable(&field.value) {
+            Ok(value) => values.push(ValueField { name: field.name.into(), value }),
+            Err(missing) => return within_field(missing, field.name),
+        }
+    }
+    Ok(values.into())
+}
+
+fn replayable_leaf(value: &RecordedValue<'_>) -> Result<Value, NotReplayable> {
+    let (what, of) = match *value {
+        RecordedValue::Unit => return Ok(Value::Unit),
+        RecordedValue::Bool(value) => return Ok(Value::Bool(value)),
+        RecordedValue::Int(value) => return Ok(Value::Int(value)),
+        RecordedValue::Float(value) if value.is_finite() => return Ok(Value::Float(value)),
+        RecordedValue::Duration { ns } => return Ok(Value::Duration { ns }),
+        RecordedValue::String(text) => return Ok(Value::String(text.into())),
+        RecordedValue::Resource(value) => return Ok(Value::Resource { name: value.name.into(), id: value.id }),
+        RecordedValue::Redacted { of } => ("redacted", Cow::Borrowed(of)),
+        RecordedValue::Float(_) | RecordedValue::Opaque(_) => ("opaque", value.type_name()),
+        // The caller sees to these: containers have parts, and a live value is read back first.
+        RecordedValue::Array(_) | RecordedValue::Enum(_) | RecordedValue::Struct(_) | RecordedValue::Live(_) => {
+            ("unwritten", value.type_name())
+        }
+    };
+    Err(NotReplayable { path: String::new(), what, of: of.into_owned() })
 }

@@ -105,16 +105,22 @@ impl<R: Read> TraceReader<R> {
         self
     }
 
-    /// The trace's header, read from the first line if it was not yet. `None` when the trace has none, which was then
-    /// reported as an error.
+    /// The trace's header, read from the next line if it was not yet. `None` when something else stands there: that was
+    /// reported as an error, and the header may come after it.
     ///
     /// # Errors
     ///
     /// As [`next_event`](Self::next_event). An error is given once; after it, the events can be asked for.
     pub fn header(&mut self) -> Result<Option<&TraceHeader>, ReadError> {
-        if matches!(self.header, HeaderState::Due) {
+        if !matches!(self.header, HeaderState::Read(_)) {
+            let missed_before = matches!(self.header, HeaderState::Missing);
             self.header = HeaderState::Missing;
-            self.header = HeaderState::Read(self.first_line()?);
+            match self.read_header() {
+                Ok(header) => self.header = HeaderState::Read(header),
+                // Said once, of the first line.
+                Err(error) if missed_before && error.is_no_header() => {}
+                Err(error) => return Err(error),
+            }
         }
         match &self.header {
             HeaderState::Read(header) => Ok(Some(header)),
@@ -122,10 +128,12 @@ impl<R: Read> TraceReader<R> {
         }
     }
 
-    fn first_line(&mut self) -> Result<TraceHeader, ReadError> {
+    fn read_header(&mut self) -> Result<TraceHeader, ReadError> {
         let Some(line) = self.next_line()? else {
             let expected = DecodeError::new(0, DecodeErrorKind::NoHeader, "a trace_header", "the end of the trace");
-            return Err(ReadError { position: self.lines.position(), kind: ReadErrorKind::Line(expected) });
+            let position = self.lines.position();
+            self.line = position.line;
+            return Err(ReadError { position, kind: ReadErrorKind::Line(expected) });
         };
         self.decoder.decode_header(self.lines.text(&line)).map_err(|error| {
             if error.kind() == DecodeErrorKind::NoHeader {
@@ -145,21 +153,22 @@ impl<R: Read> TraceReader<R> {
     ///
     /// For a line that can't be read, a torn end, and an error of the source.
     pub fn next_event(&mut self) -> Result<Option<TraceEvent<'_>>, ReadError> {
+        Ok(self.next_event_with_line()?.map(|(_, event)| event))
+    }
+
+    /// The [next event](Self::next_event), and the physical line, from 1, on which it stands. For whoever needs the
+    /// [`line`](Self::line) while it holds the event.
+    ///
+    /// # Errors
+    ///
+    /// As [`next_event`](Self::next_event).
+    pub fn next_event_with_line(&mut self) -> Result<Option<(u64, TraceEvent<'_>)>, ReadError> {
         self.header()?;
-        let Some(mut line) = self.next_line()? else {
+        let Some(line) = self.next_line()? else {
             return Ok(None);
         };
-        if matches!(self.header, HeaderState::Missing)
-            && let Ok(header) = self.decoder.decode_header(self.lines.text(&line))
-        {
-            self.header = HeaderState::Read(header);
-            line = match self.next_line()? {
-                Some(line) => line,
-                None => return Ok(None),
-            };
-        }
         match self.decoder.decode_event(self.lines.text(&line)) {
-            Ok(event) => Ok(Some(event)),
+            Ok(event) => Ok(Some((line.number, event))),
             Err(error) => Err(refuse(&self.lines, &line, error, &mut self.ended)),
         }
     }
@@ -167,34 +176,34 @@ impl<R: Read> TraceReader<R> {
     /// The next line that is not blank.
     fn next_line(&mut self) -> Result<Option<RawLine>, ReadError> {
         while !self.ended {
-            let line = match self.lines.next() {
-                Ok(Some(line)) => line,
-                Ok(None) => {
-                    self.ended = true;
-                    break;
+            match self.lines.next() {
+                Ok(Some(line)) if is_blank(self.lines.text(&line)) => {}
+                Ok(Some(line)) => {
+                    self.line = line.number;
+                    return Ok(Some(line));
                 }
-                Err(LineFault::Io(error)) => {
-                    self.ended = true;
-                    return Err(ReadError { position: self.lines.position(), kind: ReadErrorKind::Io(error) });
+                Ok(None) => self.ended = true,
+                Err(fault) => {
+                    let error = self.no_line(fault);
+                    self.line = error.position.line;
+                    self.ended = error.is_final();
+                    return Err(error);
                 }
-                Err(LineFault::TooLong(line)) => {
-                    let limit = self.lines.limit();
-                    return Err(ReadError {
-                        position: line.position(limit),
-                        kind: ReadErrorKind::LineTooLong { limit },
-                    });
-                }
-                Err(LineFault::Torn { line, nul }) => {
-                    self.ended = true;
-                    return Err(torn(&line, nul));
-                }
-            };
-            self.line = line.number;
-            if !self.lines.text(&line).iter().all(|byte| matches!(byte, b' ' | b'\t' | b'\r')) {
-                return Ok(Some(line));
             }
         }
         Ok(None)
+    }
+
+    /// The error for a line that can't be had.
+    fn no_line(&self, fault: LineFault) -> ReadError {
+        match fault {
+            LineFault::Io(error) => ReadError { position: self.lines.position(), kind: ReadErrorKind::Io(error) },
+            LineFault::TooLong(line) => {
+                let limit = self.lines.limit();
+                ReadError { position: line.position(limit), kind: ReadErrorKind::LineTooLong { limit } }
+            }
+            LineFault::Torn { line, nul } => torn(&line, nul),
+        }
     }
 
     /// The physical line, from 1, on which the last event or header stood, or the last fault.
@@ -216,18 +225,23 @@ impl<R: Read> TraceReader<R> {
     }
 }
 
+/// Whether there is nothing but JSON white space in a line.
+fn is_blank(text: &[u8]) -> bool {
+    text.iter().all(|byte| matches!(byte, b' ' | b'\t' | b'\r'))
+}
+
 /// What a line that can't be decoded is: broken, or the torn end of the trace.
 fn refuse<R>(lines: &Lines<R>, line: &RawLine, error: DecodeError, ended: &mut bool) -> ReadError {
     if !line.terminated && is_cut(lines.text(line), &error) {
         *ended = true;
-        return torn(line, error.offset());
+        return torn(line, lines.text(line).len());
     }
     *ended |= error.kind() == DecodeErrorKind::UnsupportedVersion;
     ReadError { position: line.position(error.offset()), kind: ReadErrorKind::Line(error) }
 }
 
-fn torn(line: &RawLine, end_of_text: usize) -> ReadError {
-    ReadError { position: line.position(end_of_text), kind: ReadErrorKind::Torn { bytes: line.len() } }
+fn torn(line: &RawLine, end: usize) -> ReadError {
+    ReadError { position: line.position(end), kind: ReadErrorKind::Torn { bytes: line.len() } }
 }
 
 /// Whether all that is wrong with a line is that it stops, perhaps inside a character.
@@ -252,6 +266,10 @@ impl ReadError {
     #[must_use]
     pub fn kind(&self) -> &ReadErrorKind {
         &self.kind
+    }
+
+    fn is_no_header(&self) -> bool {
+        matches!(&self.kind, ReadErrorKind::Line(error) if error.kind() == DecodeErrorKind::NoHeader)
     }
 
     /// Whether nothing more can be read after it.

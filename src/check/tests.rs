@@ -21,7 +21,12 @@ fn cancel(id: u64) -> TraceEvent<'static> {
     TraceEvent::TaskCancelled { id }
 }
 
-fn call<'a>(task: u64, granted: bool, args: &'a [RecordedValue<'a>], outcome: Option<HostOutcome<'a>>) -> TraceEvent<'a> {
+fn call<'a>(
+    task: u64,
+    granted: bool,
+    args: &'a [RecordedValue<'a>],
+    outcome: Option<HostOutcome<'a>>,
+) -> TraceEvent<'a> {
     let site = CallSite::new("documents", "read", "documents.read");
     TraceEvent::HostCall(HostCall { task, site, wait: Duration::ZERO, granted, args, outcome })
 }
@@ -178,7 +183,8 @@ fn an_outcome_without_a_grant() {
 
 #[test]
 fn anything_after_the_end() {
-    let found = ["3: error: host_call after the run ended on line 2", "4: error: run_ended after the run ended on line 2"];
+    let found =
+        ["3: error: host_call after the run ended on line 2", "4: error: run_ended after the run ended on line 2"];
     assert_eq!(in_whole(&[END, plain_call(0)]), found);
     assert_eq!(in_partial(&[END, plain_call(0)]), found);
 }

@@ -1,1 +1,74 @@
-fn main() {}
+//! The command `cove-trace`: looks inside traces. Stands on the library's public interface alone.
+
+mod cat;
+mod check;
+mod diagnostics;
+mod input;
+mod json;
+mod output;
+mod summary;
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use clap::{ColorChoice, Parser, Subcommand};
+
+use crate::diagnostics::Diagnostics;
+use crate::output::Output;
+
+/// Looks inside the traces of a language runtime.
+#[derive(Parser)]
+#[command(version, color = ColorChoice::Never, after_help = AFTER_HELP)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+const AFTER_HELP: &str = "\
+Example:
+  cove-trace summary run.jsonl
+
+Exit codes:
+  0  nothing is wrong (there may be warnings)
+  1  a trace has errors, findings or a torn end; what could be read of it is still given
+  2  something could not be read or written at all, or the command line is wrong";
+
+#[derive(Subcommand)]
+enum Command {
+    Summary(summary::Args),
+    Cat(cat::Args),
+    Check(check::Args),
+}
+
+fn main() -> ExitCode {
+    let mut output = Output::default();
+    let mut diagnostics = Diagnostics::default();
+    match run(&mut output, &mut diagnostics).and_then(|()| output.flush()) {
+        Ok(()) => {}
+        // Whoever reads the output has seen enough.
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {}
+        Err(error) => diagnostics.unusable("standard output", &format_args!("can't be written: {error}")),
+    }
+    diagnostics.exit_code()
+}
+
+/// Does what the command line says.
+///
+/// # Errors
+///
+/// Those of standard output. All others go to `diagnostics`.
+fn run(output: &mut Output, diagnostics: &mut Diagnostics) -> io::Result<()> {
+    match Cli::try_parse() {
+        Ok(cli) => match cli.command {
+            Command::Summary(args) => summary::run(&args, output, diagnostics),
+            Command::Cat(args) => cat::run(&args, output, diagnostics),
+            Command::Check(args) => check::run(&args, output, diagnostics),
+        },
+        Err(refusal) if refusal.use_stderr() => {
+            diagnostics.usage(&refusal.render().to_string());
+            Ok(())
+        }
+        // `--help` and `--version` come as errors, too.
+        Err(help) => write!(output, "{}", help.render()),
+    }
+}

@@ -33,8 +33,7 @@ pub enum DecodeErrorKind {
     LoneSurrogate,
     /// Something after the event's object. Blamed is its first byte.
     TrailingBytes,
-    /// Values nested deeper than [`MAX_VALUE_DEPTH`](crate::MAX_VALUE_DEPTH), or JSON that no event has. Blamed is the
-    /// object that goes too far.
+    /// Values nested deeper than [`MAX_VALUE_DEPTH`](crate::MAX_VALUE_DEPTH). Blamed is the object that goes too far.
     TooDeep,
     /// A value of another type than the schema's. Blamed is its first byte.
     WrongType,

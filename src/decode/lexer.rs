@@ -35,6 +35,11 @@ impl<'a, 's> Lexer<'a, 's> {
         self.text.as_bytes()
     }
 
+    /// Whether the line ends at hand, and not only as far as it is UTF-8.
+    pub(super) fn at_end(&self) -> bool {
+        self.at == self.text.len() && !self.goes_on
+    }
+
     /// The byte at hand, if the text has not ended.
     #[inline]
     pub(super) fn peek(&self) -> Option<u8> {
@@ -127,36 +132,37 @@ impl<'a, 's> Lexer<'a, 's> {
         found
     }
 
-    /// The error for what is at hand when something else has to stand here.
+    /// The error for what is at hand when a value of another type has to stand here.
     #[cold]
     pub(super) fn unexpected(&self, expected: &'static str) -> Box<DecodeError> {
-        let Some(byte) = self.peek() else {
-            return self.end_of_text(expected);
+        let is_value = match self.peek() {
+            Some(b'{' | b'[' | b'"' | b'-' | b'0'..=b'9') => true,
+            _ => WORDS.contains(&self.word()),
         };
-        let word = self.word();
-        let kind = match byte {
-            b'{' | b'[' | b'"' | b'-' | b'0'..=b'9' => DecodeErrorKind::WrongType,
-            _ if matches!(word, "true" | "false" | "null") => DecodeErrorKind::WrongType,
-            _ if self.text[self.at..].starts_with('\u{feff}') => DecodeErrorKind::ByteOrderMark,
-            _ if !word.is_empty()
-                && self.at + word.len() == self.text.len()
-                && ["true", "false", "null"].iter().any(|whole| whole.starts_with(word)) =>
-            {
-                return self.end_of_text(expected);
-            }
-            _ => DecodeErrorKind::Syntax,
+        if is_value {
+            self.fault(self.at, DecodeErrorKind::WrongType, expected, self.found())
+        } else if self.ends_inside_a_word() {
+            self.end_of_text(expected)
+        } else {
+            self.misplaced(expected)
+        }
+    }
+
+    /// The error for what is at hand when it can't stand here, whatever the schema: it is the syntax that is broken.
+    #[cold]
+    pub(super) fn misplaced(&self, expected: &'static str) -> Box<DecodeError> {
+        let kind = match self.text[self.at..].chars().next() {
+            None => return self.end_of_text(expected),
+            Some('\u{feff}') => DecodeErrorKind::ByteOrderMark,
+            Some(_) => DecodeErrorKind::Syntax,
         };
         self.fault(self.at, kind, expected, self.found())
     }
 
-    /// The error for punctuation that is missing at hand: whatever stands there, it is the syntax that is broken.
-    #[cold]
-    pub(super) fn misplaced(&self, expected: &'static str) -> Box<DecodeError> {
-        let mut error = self.unexpected(expected);
-        if error.kind == DecodeErrorKind::WrongType {
-            error.kind = DecodeErrorKind::Syntax;
-        }
-        error
+    /// Whether the text ends inside what could have become `true`, `false` or `null`.
+    pub(super) fn ends_inside_a_word(&self) -> bool {
+        let word = self.word();
+        self.at + word.len() == self.text.len() && !word.is_empty() && WORDS.iter().any(|whole| whole.starts_with(word))
     }
 
     /// The error for a text that has ended too soon, or that can't go on as UTF-8.
@@ -200,6 +206,9 @@ impl<'a, 's> Lexer<'a, 's> {
         }
     }
 }
+
+/// The values that are bare words.
+pub(super) const WORDS: [&str; 3] = ["true", "false", "null"];
 
 /// Characters of a line that a message quotes at most.
 const SHOWN: usize = 40;

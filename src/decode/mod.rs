@@ -98,9 +98,11 @@ struct Scratch<'a> {
     values: Vec<RecordedValue<'a>>,
     /// Fields of the structs that are open.
     fields: Vec<RecordedField<'a>>,
-    /// Objects and arrays that are open in a look ahead.
+    /// Brackets that are open in a look ahead.
     open: Vec<shape::Open>,
-    /// Objects that a look ahead has passed.
+    /// The objects among them, as far as an event may nest.
+    open_objects: Vec<shape::OpenObject>,
+    /// Objects with a discriminator that a look ahead has passed.
     passed: Vec<shape::Passed>,
 }
 
@@ -114,6 +116,7 @@ impl Scratch<'_> {
             values: recycle(self.values, |_| None),
             fields: recycle(self.fields, |_| None),
             open: recycle(self.open, |_| None),
+            open_objects: recycle(self.open_objects, |_| None),
             passed: recycle(self.passed, |_| None),
         }
     }

@@ -196,7 +196,6 @@ impl<'a> Lexer<'a, '_> {
             let found = "a header that has no version";
             return Err(self.fault(self.at - 1, DecodeErrorKind::UnsupportedVersion, expected, found));
         }
-        self.scratch.open.clear();
         self.at = start;
         Ok(())
     }

@@ -1,8 +1,10 @@
 //! Objects: their keys, in any order, each exactly once; and which of several shapes an object has, told by one of its
 //! keys wherever that stands.
 
+use std::num::NonZeroUsize;
+
 use super::error::{DecodeError, DecodeErrorKind};
-use super::lexer::{Lexer, Step, quoted};
+use super::lexer::{Lexer, Step, WORDS, quoted};
 
 /// The keys of one kind of object, all of them required.
 pub(super) struct Shape {
@@ -18,28 +20,36 @@ pub(super) struct Members {
     first: bool,
 }
 
-/// An object or an array that is open in a look ahead.
+/// A bracket that is open in a look ahead.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Open {
-    /// With the object's number in `passed`.
-    Object(usize),
+    Object,
     Array,
 }
 
-/// An object that a look ahead has passed, so that it need not be looked into again.
+/// An object that is open in a look ahead.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct OpenObject {
+    /// Where its brace is.
+    start: usize,
+    /// Its number in `passed`, once a discriminator of it was met.
+    passed: Option<usize>,
+}
+
+/// An object with a discriminator that a look ahead has passed, so that it need not be looked into again.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Passed {
     /// Where its brace is.
     start: usize,
-    /// Where its discriminator's value is.
-    discriminator: Option<usize>,
+    /// Where the values of its discriminators are, in the order of [`DISCRIMINATORS`]. (None is the line's first byte.)
+    told_at: [Option<NonZeroUsize>; DISCRIMINATORS.len()],
 }
 
 /// The keys that tell what an object inside an event is.
 const DISCRIMINATORS: [&str; 2] = ["type", "kind"];
 
 /// The deepest that JSON nests in any event: the event, its arguments, and for each level of values at most an object, an
-/// array and a field.
+/// array and a field. A look ahead passes what is deeper, but takes no note of it: nobody will get there.
 const MAX_JSON_DEPTH: usize = 2 + 3 * crate::value::MAX_VALUE_DEPTH;
 
 impl<'a> Lexer<'a, '_> {
@@ -121,12 +131,13 @@ impl<'a> Lexer<'a, '_> {
             return Some(found);
         }
         self.scratch.passed.clear();
-        self.scratch.open.clear();
         self.passed_used = 0;
         let found = self.look_ahead(name).ok().flatten();
-        if found.is_none() {
-            self.scratch.passed.clear();
-        }
+        // A fault leaves brackets open.
+        self.scratch.open.clear();
+        self.scratch.open_objects.clear();
+        // Noted in the order of their discriminators, asked for in the order of their braces.
+        self.scratch.passed.sort_unstable_by_key(|object| object.start);
         self.at = start;
         found
     }
@@ -136,10 +147,9 @@ impl<'a> Lexer<'a, '_> {
         while passed.get(self.passed_used).is_some_and(|object| object.start < start) {
             self.passed_used += 1;
         }
-        let found = passed.get(self.passed_used).filter(|object| object.start == start)?.discriminator?;
-        // An object with two discriminators is refused in the end, and may be looked into twice until then.
-        let key_end = self.text[..found].trim_end_matches([' ', '\t', '\n', '\r', ':']);
-        key_end.strip_suffix('"')?.ends_with(name).then_some(found)
+        let object = passed.get(self.passed_used).filter(|object| object.start == start)?;
+        let which = DISCRIMINATORS.iter().position(|discriminator| *discriminator == name)?;
+        object.told_at[which].map(NonZeroUsize::get)
     }
 
     fn look_ahead(&mut self, name: &str) -> Step<Option<usize>> {
@@ -167,8 +177,7 @@ impl<'a> Lexer<'a, '_> {
             self.white_space();
             match self.peek() {
                 Some(b'{') => {
-                    self.open(|passed| Open::Object(passed))?;
-                    self.scratch.passed.push(Passed { start: self.at - 1, discriminator: None });
+                    self.open_object();
                     self.white_space();
                     if self.peek() != Some(b'}') {
                         self.pass_key()?;
@@ -176,7 +185,8 @@ impl<'a> Lexer<'a, '_> {
                     }
                 }
                 Some(b'[') => {
-                    self.open(|_| Open::Array)?;
+                    self.scratch.open.push(Open::Array);
+                    self.at += 1;
                     self.white_space();
                     if self.peek() != Some(b']') {
                         continue;
@@ -190,21 +200,28 @@ impl<'a> Lexer<'a, '_> {
         }
     }
 
-    fn open(&mut self, open: impl FnOnce(usize) -> Open) -> Step<()> {
-        if self.scratch.open.len() >= MAX_JSON_DEPTH {
-            let expected = format!("values nested at most {} deep", crate::value::MAX_VALUE_DEPTH);
-            return Err(self.fault(self.at, DecodeErrorKind::TooDeep, expected, "a deeper one"));
+    fn open_object(&mut self) {
+        if self.scratch.open.len() < MAX_JSON_DEPTH {
+            self.scratch.open_objects.push(OpenObject { start: self.at, passed: None });
         }
-        self.scratch.open.push(open(self.scratch.passed.len()));
+        self.scratch.open.push(Open::Object);
         self.at += 1;
-        Ok(())
+    }
+
+    fn close_object(&mut self) {
+        self.scratch.open.pop();
+        if self.scratch.open.len() < MAX_JSON_DEPTH {
+            self.scratch.open_objects.pop();
+        }
+        self.at += 1;
     }
 
     fn pass_scalar(&mut self) -> Step<()> {
         match self.peek() {
             Some(b'"') => self.string_literal().map(drop),
             Some(b'-' | b'0'..=b'9') => self.number("a value").map(drop),
-            _ if ["true", "false", "null"].into_iter().any(|word| self.take_word(word)) => Ok(()),
+            _ if WORDS.into_iter().any(|word| self.take_word(word)) => Ok(()),
+            _ if self.ends_inside_a_word() => Err(self.end_of_text("a value")),
             _ => Err(self.misplaced("a value")),
         }
     }
@@ -216,12 +233,27 @@ impl<'a> Lexer<'a, '_> {
         }
         let key = self.string("a key")?;
         self.colon()?;
-        if let Some(Open::Object(number)) = self.scratch.open.last()
-            && DISCRIMINATORS.contains(&key)
-        {
-            self.scratch.passed[*number].discriminator.get_or_insert(self.at);
+        if let Some(which) = DISCRIMINATORS.iter().position(|discriminator| *discriminator == key) {
+            self.note_discriminator(which);
         }
         Ok(())
+    }
+
+    /// Takes note that the innermost open object has the value of that discriminator at hand.
+    fn note_discriminator(&mut self, which: usize) {
+        if self.scratch.open.len() > MAX_JSON_DEPTH {
+            return;
+        }
+        let Some(OpenObject { start, passed: number }) = self.scratch.open_objects.last_mut() else {
+            return;
+        };
+        let passed = &mut self.scratch.passed;
+        let number = *number.get_or_insert(passed.len());
+        if number == passed.len() {
+            passed.push(Passed { start: *start, told_at: [None; DISCRIMINATORS.len()] });
+        }
+        let told_at = &mut passed[number].told_at[which];
+        *told_at = told_at.or(NonZeroUsize::new(self.at));
     }
 
     /// After a value: passes closing brackets, down to `outside` open ones, and the comma after them. Whether another value
@@ -230,11 +262,12 @@ impl<'a> Lexer<'a, '_> {
         while self.scratch.open.len() > outside {
             self.white_space();
             match (self.scratch.open.last(), self.peek()) {
-                (Some(Open::Object(_)), Some(b'}')) | (Some(Open::Array), Some(b']')) => {
+                (Some(Open::Object), Some(b'}')) => self.close_object(),
+                (Some(Open::Array), Some(b']')) => {
                     self.scratch.open.pop();
                     self.at += 1;
                 }
-                (Some(Open::Object(_)), Some(b',')) => {
+                (Some(Open::Object), Some(b',')) => {
                     self.at += 1;
                     self.white_space();
                     self.pass_key()?;
@@ -244,7 +277,7 @@ impl<'a> Lexer<'a, '_> {
                     self.at += 1;
                     return Ok(true);
                 }
-                (Some(Open::Object(_)), _) => return Err(self.misplaced("`,` or `}`")),
+                (Some(Open::Object), _) => return Err(self.misplaced("`,` or `}`")),
                 _ => return Err(self.misplaced("`,` or `]`")),
             }
         }
@@ -272,7 +305,6 @@ impl<'a> Lexer<'a, '_> {
         expected: &'static str,
         known: impl Fn(&str) -> bool,
     ) -> Box<DecodeError> {
-        self.scratch.open.clear();
         self.walk_to_fault(any, set, expected, known).err().unwrap_or_else(|| {
             let missing = format!("the key {:?}", any.keys[0]);
             self.fault(self.at - 1, DecodeErrorKind::MissingKey, missing, format!("the end of {}", any.what))

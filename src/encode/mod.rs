@@ -1,8 +1,8 @@
 //! Events to bytes: the schema of the format, readable from top to bottom. No input, no output, no lock.
 //!
-//! A line is written field by field straight into a byte buffer: literal fragments as they are, strings escaped while they
-//! are copied ([`escape`]), digits by `itoa` and `ryu` ([`number`]), values by their own code through a [`ValueWriter`]
-//! ([`value`]). Nothing is allocated but the room the buffer needs.
+//! A line is written field by field straight into a byte buffer ([`buffer`]): a fragment of the schema as it stands here, and
+//! what follows it: a string, escaped while it is copied ([`escape`]), or digits by `itoa` and `ryu`. Values are written by
+//! their own code through a [`ValueWriter`] ([`value`]). Nothing is allocated but the room that the buffer needs.
 
 mod buffer;
 mod escape;
@@ -12,6 +12,7 @@ mod value;
 mod written;
 
 pub(crate) use self::scratch::{Line, with_line};
+use self::number::nanoseconds;
 use self::value::Encoder;
 pub(crate) use self::value::discard;
 pub use self::value::{FieldWriter, ItemWriter, ValueWriter};
@@ -79,23 +80,21 @@ fn append(out: &mut Vec<u8>, write: impl FnOnce(&mut Encoder)) {
 impl Encoder {
     fn header(&mut self, header: &TraceHeader, capture: ValueCapture) {
         let line = &mut self.line;
-        line.raw(br#"{"event":"trace_header","version":"#);
-        line.unsigned(TRACE_FORMAT_VERSION.into());
-        line.raw(br#","backend":"#);
-        line.string(header.backend.as_str());
-        line.raw(br#","values":"#);
-        line.string(header.values.as_str());
-        line.raw(br#","entry":"#);
-        line.string(&header.entry);
+        line.unsigned(br#"{"event":"trace_header","version":"#, TRACE_FORMAT_VERSION.into());
+        line.string(br#","backend":"#, header.backend.as_str());
+        line.string(br#","values":"#, header.values.as_str());
+        line.string(br#","entry":"#, &header.entry);
         line.raw(br#","args":["#);
         for (index, arg) in header.args.iter().enumerate() {
-            if index > 0 {
-                line.raw(b",");
-            }
-            line.string(match capture {
+            let arg = match capture {
                 ValueCapture::Full => arg,
                 ValueCapture::Redacted => TraceHeader::REDACTED_ARG,
-            });
+            };
+            if index == 0 {
+                line.string(b"", arg);
+            } else {
+                line.string(b",", arg);
+            }
         }
         line.raw(b"]}\n");
     }
@@ -104,62 +103,42 @@ impl Encoder {
         let line = &mut self.line;
         match *event {
             TraceEvent::TaskSpawned { id, parent, scope } => {
-                line.raw(br#"{"event":"task_spawned","id":"#);
-                line.unsigned(id);
-                line.raw(br#","parent":"#);
-                self.unsigned_or_null(parent);
-                self.line.raw(br#","scope":"#);
-                self.line.string(scope);
+                line.unsigned(br#"{"event":"task_spawned","id":"#, id);
+                self.unsigned_or_null(br#","parent":"#, parent);
+                self.line.string(br#","scope":"#, scope);
             }
             TraceEvent::TaskCompleted { id, cpu } => {
-                line.raw(br#"{"event":"task_completed","id":"#);
-                line.unsigned(id);
-                line.raw(br#","cpu_ns":"#);
-                line.nanoseconds(cpu);
+                line.unsigned(br#"{"event":"task_completed","id":"#, id);
+                line.unsigned(br#","cpu_ns":"#, nanoseconds(cpu));
             }
             TraceEvent::TaskCancelled { id } => {
-                line.raw(br#"{"event":"task_cancelled","id":"#);
-                line.unsigned(id);
+                line.unsigned(br#"{"event":"task_cancelled","id":"#, id);
             }
             TraceEvent::HostCall(ref call) => self.host_call(call, capture),
             TraceEvent::EntryEnter { module, function } => {
-                line.raw(br#"{"event":"entry_enter","module":"#);
-                line.string(module);
-                line.raw(br#","function":"#);
-                line.string(function);
+                line.string(br#"{"event":"entry_enter","module":"#, module);
+                line.string(br#","function":"#, function);
             }
             TraceEvent::EntryExit { module, function, cpu, wait } => {
-                line.raw(br#"{"event":"entry_exit","module":"#);
-                line.string(module);
-                line.raw(br#","function":"#);
-                line.string(function);
-                line.raw(br#","cpu_ns":"#);
-                line.nanoseconds(cpu);
-                line.raw(br#","wait_ns":"#);
-                line.nanoseconds(wait);
+                line.string(br#"{"event":"entry_exit","module":"#, module);
+                line.string(br#","function":"#, function);
+                line.unsigned(br#","cpu_ns":"#, nanoseconds(cpu));
+                line.unsigned(br#","wait_ns":"#, nanoseconds(wait));
             }
             TraceEvent::HeapCollected { task, allocated, freed, live_objects, live_bytes, pause } => {
-                line.raw(br#"{"event":"heap_collected","task":"#);
-                line.unsigned(task);
-                line.raw(br#","allocated":"#);
-                line.unsigned(allocated);
-                line.raw(br#","freed":"#);
-                line.unsigned(freed);
-                line.raw(br#","live_objects":"#);
-                line.unsigned(live_objects);
-                line.raw(br#","live_bytes":"#);
-                line.unsigned(live_bytes);
-                line.raw(br#","pause_ns":"#);
-                line.nanoseconds(pause);
+                line.unsigned(br#"{"event":"heap_collected","task":"#, task);
+                line.unsigned(br#","allocated":"#, allocated);
+                line.unsigned(br#","freed":"#, freed);
+                line.unsigned(br#","live_objects":"#, live_objects);
+                line.unsigned(br#","live_bytes":"#, live_bytes);
+                line.unsigned(br#","pause_ns":"#, nanoseconds(pause));
             }
             TraceEvent::HeapSummary(ref summary) => self.heap_summary(summary),
             TraceEvent::RunEnded { outcome, message } => {
-                line.raw(br#"{"event":"run_ended","outcome":"#);
-                line.string(outcome.as_str());
-                line.raw(br#","message":"#);
+                line.string(br#"{"event":"run_ended","outcome":"#, outcome.as_str());
                 match message {
-                    Some(text) if keeps_message(outcome, capture) => line.string(text),
-                    _ => line.raw(b"null"),
+                    Some(text) if keeps_message(outcome, capture) => line.string(br#","message":"#, text),
+                    _ => line.raw(br#","message":null"#),
                 }
             }
         }
@@ -167,14 +146,17 @@ impl Encoder {
     }
 
     fn host_call(&mut self, call: &HostCall<'_>, capture: ValueCapture) {
-        self.line.raw(br#"{"event":"host_call","task":"#);
-        self.line.unsigned(call.task);
+        self.line.unsigned(br#"{"event":"host_call","task":"#, call.task);
         match call.site.rendered() {
-            Some(rendered) => self.line.raw(rendered),
+            Some(rendered) => self.line.rendered(rendered),
             None => self.call_site(call.site),
         }
-        self.line.nanoseconds(call.wait);
-        self.line.raw(if call.granted { br#","granted":true,"args":["# } else { br#","granted":false,"args":["# });
+        self.line.unsigned(br#","wait_ns":"#, nanoseconds(call.wait));
+        if call.granted {
+            self.line.raw(br#","granted":true,"args":["#);
+        } else {
+            self.line.raw(br#","granted":false,"args":["#);
+        }
         for (index, arg) in call.args.iter().enumerate() {
             if index > 0 {
                 self.line.raw(b",");
@@ -189,47 +171,30 @@ impl Encoder {
                 self.line.raw(b"}");
             }
             Some(HostOutcome::Error(message)) => {
-                self.line.raw(br#"],"outcome":{"kind":"error","message":"#);
-                self.line.string(message);
+                self.line.string(br#"],"outcome":{"kind":"error","message":"#, message);
                 self.line.raw(b"}");
             }
             Some(HostOutcome::NotRecordable) => self.line.raw(br#"],"outcome":{"kind":"not_recordable"}"#),
         }
     }
 
-    /// The part of a host call that never changes for one site: from after the task's number to before the wait's.
+    /// The part of a host call that never changes for one site.
     fn call_site(&mut self, site: CallSite<'_>) {
-        self.line.raw(br#","module":"#);
-        self.line.string(site.module());
-        self.line.raw(br#","op":"#);
-        self.line.string(site.op());
-        self.line.raw(br#","capability":"#);
-        self.line.string(site.capability());
-        self.line.raw(br#","wait_ns":"#);
+        self.line.string(br#","module":"#, site.module());
+        self.line.string(br#","op":"#, site.op());
+        self.line.string(br#","capability":"#, site.capability());
     }
 
     fn heap_summary(&mut self, summary: &HeapSummary) {
-        self.line.raw(br#"{"event":"heap_summary","collections":"#);
-        self.line.unsigned(summary.collections);
-        self.line.raw(br#","object_count":"#);
-        self.unsigned_or_null(summary.object_count);
-        self.line.raw(br#","allocated_bytes":"#);
-        self.unsigned_or_null(summary.allocated_bytes);
-        self.line.raw(br#","live_bytes":"#);
-        self.unsigned_or_null(summary.live_bytes);
-        self.line.raw(br#","peak_bytes":"#);
-        self.unsigned_or_null(summary.peak_bytes);
-        self.line.raw(br#","pause_ns":"#);
-        match summary.pause {
-            Some(pause) => self.line.nanoseconds(pause),
-            None => self.line.raw(b"null"),
-        }
-        self.line.raw(br#","allocated_words":"#);
-        self.unsigned_or_null(summary.allocated_words);
-        self.line.raw(br#","capacity_words":"#);
-        self.unsigned_or_null(summary.capacity_words);
-        self.line.raw(br#","live_words":"#);
-        self.unsigned_or_null(summary.live_words);
+        self.line.unsigned(br#"{"event":"heap_summary","collections":"#, summary.collections);
+        self.unsigned_or_null(br#","object_count":"#, summary.object_count);
+        self.unsigned_or_null(br#","allocated_bytes":"#, summary.allocated_bytes);
+        self.unsigned_or_null(br#","live_bytes":"#, summary.live_bytes);
+        self.unsigned_or_null(br#","peak_bytes":"#, summary.peak_bytes);
+        self.unsigned_or_null(br#","pause_ns":"#, summary.pause.map(nanoseconds));
+        self.unsigned_or_null(br#","allocated_words":"#, summary.allocated_words);
+        self.unsigned_or_null(br#","capacity_words":"#, summary.capacity_words);
+        self.unsigned_or_null(br#","live_words":"#, summary.live_words);
     }
 
     fn recorded(&mut self, value: &RecordedValue<'_>, capture: ValueCapture) {
@@ -240,10 +205,13 @@ impl Encoder {
         }
     }
 
-    fn unsigned_or_null(&mut self, number: Option<u64>) {
+    fn unsigned_or_null<const N: usize>(&mut self, fragment: &[u8; N], number: Option<u64>) {
         match number {
-            Some(number) => self.line.unsigned(number),
-            None => self.line.raw(b"null"),
+            Some(number) => self.line.unsigned(fragment, number),
+            None => {
+                self.line.raw(fragment);
+                self.line.raw(b"null");
+            }
         }
     }
 }

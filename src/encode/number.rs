@@ -1,34 +1,10 @@
-//! Numbers, in `itoa`'s and `ryu`'s digits.
+//! Durations as the whole nanoseconds that a line gives them.
 
 use std::time::Duration;
 
-use super::buffer::Buffer;
-
-impl Buffer {
-    #[inline]
-    pub(super) fn unsigned(&mut self, number: u64) {
-        self.raw(itoa::Buffer::new().format(number).as_bytes());
-    }
-
-    #[inline]
-    pub(super) fn signed(&mut self, number: i64) {
-        self.raw(itoa::Buffer::new().format(number).as_bytes());
-    }
-
-    /// The shortest digits that read back to the same bits. `number` is finite.
-    #[inline]
-    pub(super) fn finite(&mut self, number: f64) {
-        self.raw(ryu::Buffer::new().format_finite(number).as_bytes());
-    }
-
-    #[inline]
-    pub(super) fn nanoseconds(&mut self, duration: Duration) {
-        self.unsigned(saturating_nanoseconds(duration));
-    }
-}
-
+/// The whole nanoseconds of `duration`; `u64::MAX` if there are more of them.
 #[inline]
-fn saturating_nanoseconds(duration: Duration) -> u64 {
+pub(super) fn nanoseconds(duration: Duration) -> u64 {
     duration
         .as_secs()
         .checked_mul(1_000_000_000)
@@ -43,10 +19,10 @@ mod tests {
     #[test]
     fn a_duration_longer_than_a_u64_of_nanoseconds_saturates() {
         let longest = Duration::from_nanos(u64::MAX);
-        assert_eq!(saturating_nanoseconds(longest), u64::MAX);
-        assert_eq!(saturating_nanoseconds(longest - Duration::from_nanos(1)), u64::MAX - 1);
-        assert_eq!(saturating_nanoseconds(longest + Duration::from_nanos(1)), u64::MAX);
-        assert_eq!(saturating_nanoseconds(Duration::MAX), u64::MAX);
-        assert_eq!(saturating_nanoseconds(Duration::ZERO), 0);
+        assert_eq!(nanoseconds(longest), u64::MAX);
+        assert_eq!(nanoseconds(longest - Duration::from_nanos(1)), u64::MAX - 1);
+        assert_eq!(nanoseconds(longest + Duration::from_nanos(1)), u64::MAX);
+        assert_eq!(nanoseconds(Duration::MAX), u64::MAX);
+        assert_eq!(nanoseconds(Duration::ZERO), 0);
     }
 }

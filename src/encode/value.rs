@@ -46,8 +46,7 @@ impl Encoder {
     /// byte.
     pub(super) fn guarded<V: TraceValue + ?Sized>(&mut self, value: &V) {
         let start = self.line.len();
-        let around = (self.open, self.fault.take());
-        self.open = 0;
+        (self.open, self.fault) = (0, None);
         let outcome = catch_unwind(AssertUnwindSafe(|| value.write(ValueWriter { encoder: self })));
         if let Err(panic) = outcome {
             discard(panic);
@@ -59,7 +58,6 @@ impl Encoder {
             self.line.truncate(start);
             self.opaque(&guarded_type_name(value), fault.shown());
         }
-        (self.open, self.fault) = around;
     }
 
     /// Writes the redaction of one argument or result: its type's name, and nothing else of it.
@@ -68,16 +66,13 @@ impl Encoder {
     }
 
     fn redacted(&mut self, of: &str) {
-        self.line.raw(br#"{"type":"redacted","of":"#);
-        self.line.string(of);
+        self.line.string(br#"{"type":"redacted","of":"#, of);
         self.line.raw(b"}");
     }
 
     fn opaque(&mut self, of: &str, shown: &str) {
-        self.line.raw(br#"{"type":"opaque","of":"#);
-        self.line.string(of);
-        self.line.raw(br#","shown":"#);
-        self.line.string(shown);
+        self.line.string(br#"{"type":"opaque","of":"#, of);
+        self.line.string(br#","shown":"#, shown);
         self.line.raw(b"}");
     }
 
@@ -114,6 +109,48 @@ impl Encoder {
         self.open -= 1;
     }
 
+    // What stands around the parts of a container is written by functions of its own, not in those that call themselves
+    // level by level: without optimisation the stack that it takes would be kept at each level until the innermost part is
+    // written.
+
+    #[inline]
+    fn open_array(&mut self) {
+        self.line.raw(br#"{"type":"array","items":["#);
+    }
+
+    #[inline]
+    fn open_enum(&mut self, name: &str, case: &str) {
+        self.line.string(br#"{"type":"enum","name":"#, name);
+        self.line.string(br#","case":"#, case);
+        self.line.raw(br#","payload":["#);
+    }
+
+    #[inline]
+    fn open_struct(&mut self, name: &str) {
+        self.line.string(br#"{"type":"struct","name":"#, name);
+        self.line.raw(br#","fields":["#);
+    }
+
+    #[inline]
+    fn close_container(&mut self) {
+        self.line.raw(b"]}");
+    }
+
+    #[inline]
+    fn open_field(&mut self, name: &str, first: bool) {
+        if first {
+            self.line.string(br#"{"name":"#, name);
+        } else {
+            self.line.string(br#",{"name":"#, name);
+        }
+        self.line.raw(br#","value":"#);
+    }
+
+    #[inline]
+    fn close_field(&mut self) {
+        self.line.raw(b"}");
+    }
+
     /// Whether a container may stand here. If not, an opaque of that type is written in its place.
     #[inline]
     fn admits_container(&mut self, type_name: &str) -> bool {
@@ -134,10 +171,11 @@ fn guarded_type_name<V: TraceValue + ?Sized>(value: &V) -> Cow<'_, str> {
     })
 }
 
-/// Drops what a panic carried. If that panics too, what the second one carried is leaked: it must not go further.
-pub(crate) fn discard(panic: Box<dyn Any + Send>) {
-    if let Err(second) = catch_unwind(AssertUnwindSafe(|| drop(panic))) {
-        std::mem::forget(second);
+/// Drops what a panic carried, or something else whose drop is foreign code. If that panics, what the panic carries is
+/// leaked: it must not go further.
+pub(crate) fn discard(foreign: Box<dyn Any + Send>) {
+    if let Err(panic) = catch_unwind(AssertUnwindSafe(|| drop(foreign))) {
+        std::mem::forget(panic);
     }
 }
 
@@ -185,19 +223,18 @@ impl ValueWriter<'_> {
     /// A truth value. Its type name is `Bool`.
     #[inline]
     pub fn bool(self, value: bool) {
-        self.encoder.line.raw(if value {
-            br#"{"type":"bool","value":true}"#
+        if value {
+            self.encoder.line.raw(br#"{"type":"bool","value":true}"#);
         } else {
-            br#"{"type":"bool","value":false}"#
-        });
+            self.encoder.line.raw(br#"{"type":"bool","value":false}"#);
+        }
     }
 
     /// A whole number. Its type name is `Int`.
     #[inline]
     pub fn int(self, value: i64) {
         let line = &mut self.encoder.line;
-        line.raw(br#"{"type":"int","value":"#);
-        line.signed(value);
+        line.signed(br#"{"type":"int","value":"#, value);
         line.raw(b"}");
     }
 
@@ -206,8 +243,7 @@ impl ValueWriter<'_> {
     pub fn float(self, value: f64) {
         if value.is_finite() {
             let line = &mut self.encoder.line;
-            line.raw(br#"{"type":"float","value":"#);
-            line.finite(value);
+            line.finite(br#"{"type":"float","value":"#, value);
             line.raw(b"}");
         } else {
             let shown = if value.is_nan() {
@@ -225,8 +261,7 @@ impl ValueWriter<'_> {
     #[inline]
     pub fn duration_ns(self, ns: i64) {
         let line = &mut self.encoder.line;
-        line.raw(br#"{"type":"duration","ns":"#);
-        line.signed(ns);
+        line.signed(br#"{"type":"duration","ns":"#, ns);
         line.raw(b"}");
     }
 
@@ -234,8 +269,7 @@ impl ValueWriter<'_> {
     #[inline]
     pub fn string(self, text: &str) {
         let line = &mut self.encoder.line;
-        line.raw(br#"{"type":"string","value":"#);
-        line.string(text);
+        line.string(br#"{"type":"string","value":"#, text);
         line.raw(b"}");
     }
 
@@ -252,9 +286,9 @@ impl ValueWriter<'_> {
     #[inline]
     pub fn array(self, items: impl FnOnce(&mut ItemWriter<'_>)) {
         if self.encoder.admits_container(type_names::ARRAY) {
-            self.encoder.line.raw(br#"{"type":"array","items":["#);
+            self.encoder.open_array();
             self.encoder.inside(|encoder| items(&mut ItemWriter { encoder, first: true }));
-            self.encoder.line.raw(b"]}");
+            self.encoder.close_container();
         }
     }
 
@@ -262,14 +296,9 @@ impl ValueWriter<'_> {
     #[inline]
     pub fn enum_case(self, name: &str, case: &str, payload: impl FnOnce(&mut ItemWriter<'_>)) {
         if self.encoder.admits_container(name) {
-            let line = &mut self.encoder.line;
-            line.raw(br#"{"type":"enum","name":"#);
-            line.string(name);
-            line.raw(br#","case":"#);
-            line.string(case);
-            line.raw(br#","payload":["#);
+            self.encoder.open_enum(name, case);
             self.encoder.inside(|encoder| payload(&mut ItemWriter { encoder, first: true }));
-            self.encoder.line.raw(b"]}");
+            self.encoder.close_container();
         }
     }
 
@@ -277,12 +306,9 @@ impl ValueWriter<'_> {
     #[inline]
     pub fn structure(self, name: &str, fields: impl FnOnce(&mut FieldWriter<'_>)) {
         if self.encoder.admits_container(name) {
-            let line = &mut self.encoder.line;
-            line.raw(br#"{"type":"struct","name":"#);
-            line.string(name);
-            line.raw(br#","fields":["#);
+            self.encoder.open_struct(name);
             self.encoder.inside(|encoder| fields(&mut FieldWriter { encoder, first: true }));
-            self.encoder.line.raw(b"]}");
+            self.encoder.close_container();
         }
     }
 
@@ -291,10 +317,8 @@ impl ValueWriter<'_> {
     #[inline]
     pub fn resource(self, name: &str, id: i64) {
         let line = &mut self.encoder.line;
-        line.raw(br#"{"type":"resource","name":"#);
-        line.string(name);
-        line.raw(br#","id":"#);
-        line.signed(id);
+        line.string(br#"{"type":"resource","name":"#, name);
+        line.signed(br#","id":"#, id);
         line.raw(b"}");
     }
 
@@ -307,8 +331,7 @@ impl ValueWriter<'_> {
     /// what it prints as. The text goes straight into the line; its formatter runs once.
     pub fn opaque(self, of: &str, shown: impl fmt::Display) {
         let line = &mut self.encoder.line;
-        line.raw(br#"{"type":"opaque","of":"#);
-        line.string(of);
+        line.string(br#"{"type":"opaque","of":"#, of);
         line.raw(br#","shown":""#);
         self.encoder.foreign(|encoder| {
             if write!(Escaped(&mut encoder.line), "{shown}").is_err() {
@@ -366,12 +389,10 @@ impl FieldWriter<'_> {
     /// The next field, its value said by a closure: for a part that has no type of its own.
     #[inline]
     pub fn field_with(&mut self, name: &str, write: impl FnOnce(ValueWriter<'_>)) {
-        let separator: &[u8] = if std::mem::take(&mut self.first) { br#"{"name":"# } else { br#",{"name":"# };
-        self.encoder.line.raw(separator);
-        self.encoder.line.string(name);
-        self.encoder.line.raw(br#","value":"#);
+        let first = std::mem::take(&mut self.first);
+        self.encoder.open_field(name, first);
         self.encoder.part(write);
-        self.encoder.line.raw(b"}");
+        self.encoder.close_field();
     }
 }
 

@@ -47,7 +47,8 @@ pub(super) enum LineFault {
 /// Read at least this much at a time, if the source has it.
 const CHUNK: usize = 64 * 1024;
 
-/// A buffer that has grown past this is given back once it is empty.
+/// A buffer that has grown past this is given back once there is little in it. (That it is empty may never come: a source
+/// that fills it each time leaves a part of a line in it each time.)
 const KEPT: usize = 1024 * 1024;
 
 impl RawLine {
@@ -65,16 +66,7 @@ impl RawLine {
 
 impl<R> Lines<R> {
     pub(super) fn new(source: R, limit: usize) -> Self {
-        Self {
-            source,
-            buffer: Vec::new(),
-            unread: 0..0,
-            searched: 0,
-            passed: 0,
-            offset: 0,
-            limit,
-            source_ended: false,
-        }
+        Self { source, buffer: Vec::new(), unread: 0..0, searched: 0, passed: 0, offset: 0, limit, source_ended: false }
     }
 
     pub(super) fn limit(&self) -> usize {
@@ -183,11 +175,11 @@ impl<R: Read> Lines<R> {
 
     /// Reads more into the buffer, once, or learns that there is no more.
     fn fill(&mut self) -> Result<(), LineFault> {
-        if self.unread.is_empty() {
+        if self.buffer.len() > KEPT && self.unread.len() < CHUNK {
+            self.buffer = self.buffer[self.unread.clone()].to_vec();
+            self.unread = 0..self.unread.len();
+        } else if self.unread.is_empty() {
             self.unread = 0..0;
-            if self.buffer.len() > KEPT {
-                self.buffer = Vec::new();
-            }
         }
         let room = |lines: &Self| lines.buffer.len() - lines.unread.end;
         if room(self) < CHUNK / 2 && self.unread.start > 0 {
@@ -207,7 +199,7 @@ impl<R: Read> Lines<R> {
                 }
                 Ok(read) => {
                     // A source that claims more than it was given room for is not believed.
-                    self.unread.end = self.buffer.len().min(self.unread.end + read);
+                    self.unread.end = self.buffer.len().min(self.unread.end.saturating_add(read));
                     return Ok(());
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}

@@ -53,7 +53,7 @@ fn create_beside(path: &Path) -> io::Result<(File, PathBuf)> {
     static NUMBER: AtomicU64 = AtomicU64::new(0);
     loop {
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let fresh = path.with_file_name(format!(".cove-trace.{}.{number}", std::process::id()));
+        let fresh = path.with_file_name(fresh_name(number));
         let mut options = OpenOptions::new();
         options.write(true).create_new(true);
         #[cfg(unix)]
@@ -66,6 +66,10 @@ fn create_beside(path: &Path) -> io::Result<(File, PathBuf)> {
     }
 }
 
+fn fresh_name(number: u64) -> String {
+    format!(".cove-trace.{}.{number}", std::process::id())
+}
+
 /// A umask can have taken bits away from the owner, too.
 #[cfg(unix)]
 fn owner_only(file: &File) -> io::Result<()> {
@@ -75,4 +79,28 @@ fn owner_only(file: &File) -> io::Result<()> {
 #[cfg(not(unix))]
 fn owner_only(_: &File) -> io::Result<()> {
     Ok(())
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+
+    #[test]
+    fn a_link_under_the_name_of_the_fresh_file_is_not_written_through() {
+        let directory = std::env::temp_dir().join(format!("cove-trace-fresh-name-{}", std::process::id()));
+        fs::create_dir(&directory).unwrap();
+        let victim = directory.join("victim");
+        fs::write(&victim, "kept").unwrap();
+        // More names than the tests of one process can have used up.
+        for number in 0..1_000 {
+            symlink(&victim, directory.join(fresh_name(number))).unwrap();
+        }
+        let path = directory.join("trace.jsonl");
+        create_trace_file(&path).unwrap();
+        assert_eq!(fs::read(&victim).unwrap(), b"kept");
+        assert!(fs::symlink_metadata(&path).unwrap().is_file());
+        assert!(fs::symlink_metadata(directory.join(fresh_name(0))).unwrap().is_symlink());
+        fs::remove_dir_all(&directory).unwrap();
+    }
 }

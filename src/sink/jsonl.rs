@@ -3,9 +3,11 @@
 use std::fmt;
 use std::io::{self, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use super::TraceSink;
+use super::exclusive::Exclusive;
+use super::losses::{Account, Losses};
 use crate::encode::{Line, discard, encode_header, with_line};
 use crate::event::{TraceEvent, TraceHeader};
 use crate::names::ValueCapture;
@@ -20,7 +22,9 @@ use crate::names::ValueCapture;
 /// - an event whose text did not get out whole is [dropped](Self::dropped); it leaves at most one fragment, and the next
 ///   line starts on a line of its own;
 /// - a flush that fails is remembered ([`last_error`](Self::last_error)) and loses nothing by itself;
-/// - `Interrupted` is tried again; any other error, `WouldBlock` too, is a failure.
+/// - `Interrupted` is tried again; any other error, `WouldBlock` too, is a failure;
+/// - an event that the writer itself records while it is at work (or that a panic hook does, when the writer panics) can't
+///   be written: it is dropped.
 ///
 /// Over a writer with a buffer of its own ([`BufWriter`](io::BufWriter)) the count can't be exact: such a writer says that
 /// bytes are written when they are not.
@@ -38,7 +42,8 @@ use crate::names::ValueCapture;
 /// ```
 pub struct JsonlSink<W> {
     capture: ValueCapture,
-    output: Mutex<Output<W>>,
+    output: Exclusive<Output<W>>,
+    losses: Losses,
 }
 
 /// A sink's writer, and what the sink lost on the way.
@@ -56,8 +61,6 @@ struct Output<W> {
     writer: W,
     /// The last byte that got out was not a newline, so the next line needs one before it.
     inside_line: bool,
-    dropped: u64,
-    last_error: Option<Arc<io::Error>>,
 }
 
 impl<W: Write> JsonlSink<W> {
@@ -70,10 +73,10 @@ impl<W: Write> JsonlSink<W> {
     pub fn new(mut writer: W, header: &TraceHeader) -> io::Result<Self> {
         let mut line = Vec::new();
         encode_header(header, header.values, &mut line);
-        writer.write_all(&line)?;
-        writer.flush()?;
-        let output = Output { writer, inside_line: false, dropped: 0, last_error: None };
-        Ok(Self { capture: header.values, output: Mutex::new(output) })
+        contained(|| send_all(&mut writer, &line, &mut 0).and_then(|()| flush(&mut writer)))
+            .map_err(Failure::into_error)?;
+        let output = Exclusive::new(Output { writer, inside_line: false });
+        Ok(Self { capture: header.values, output, losses: Losses::default() })
     }
 }
 
@@ -81,31 +84,30 @@ impl<W> JsonlSink<W> {
     /// How many events were lost so far: those whose text did not get out whole.
     #[must_use]
     pub fn dropped(&self) -> u64 {
-        self.lock().dropped
+        self.losses.dropped()
     }
 
     /// The last error that the writer gave, if it gave any.
     #[must_use]
     pub fn last_error(&self) -> Option<Arc<io::Error>> {
-        self.lock().last_error.clone()
+        self.losses.last_error()
     }
 
     /// Hands the writer back, with the account of what was lost.
     pub fn finish(self) -> Finished<W> {
-        let Output { writer, dropped, last_error, .. } =
-            self.output.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let Output { writer, .. } = self.output.into_inner();
+        let Account { dropped, last_error } = self.losses.into_account();
         Finished { writer, dropped, last_error }
-    }
-
-    /// The output, whether or not some thread died while it held it.
-    fn lock(&self) -> MutexGuard<'_, Output<W>> {
-        self.output.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl<W: Write + Send> TraceSink for JsonlSink<W> {
     fn record(&self, event: &TraceEvent<'_>) {
-        with_line(event, self.capture, |line| self.lock().send(line));
+        with_line(event, self.capture, |line| {
+            if self.output.with(|output| output.send(line, &self.losses)).is_none() {
+                self.losses.event(io::Error::other("the trace's writer recorded an event while it was writing one"));
+            }
+        });
     }
 }
 
@@ -116,8 +118,8 @@ impl<W> fmt::Debug for JsonlSink<W> {
 }
 
 impl<W: Write> Output<W> {
-    fn send(&mut self, line: Line<'_>) {
-        let (bytes, before) = if self.inside_line { (line.on_a_fresh_line(), 1) } else { (line.bytes(), 0) };
+    fn send(&mut self, line: Line<'_>, losses: &Losses) {
+        let bytes = if self.inside_line { line.on_a_fresh_line() } else { line.bytes() };
         let mut sent = 0;
         let outcome = contained(|| send_all(&mut self.writer, bytes, &mut sent));
         if sent > 0 {
@@ -126,20 +128,16 @@ impl<W: Write> Output<W> {
         if let Err(failure) = outcome {
             // A writer that panicked may have let some of the bytes out before it did.
             self.inside_line |= failure.is_panic();
-            let text_end = bytes.len() - 1;
-            if sent < text_end {
-                self.dropped += 1;
+            let only_the_newline_is_missing = sent == bytes.len() - 1;
+            if only_the_newline_is_missing {
+                losses.remember(failure.into_error());
+            } else {
+                losses.event(failure.into_error());
             }
-            debug_assert!(before <= bytes.len());
-            self.remember(failure);
         }
         if let Err(failure) = contained(|| flush(&mut self.writer)) {
-            self.remember(failure);
+            losses.remember(failure.into_error());
         }
-    }
-
-    fn remember(&mut self, failure: Failure) {
-        self.last_error = Some(Arc::new(failure.into_error()));
     }
 }
 
@@ -149,7 +147,7 @@ fn send_all(writer: &mut impl Write, bytes: &[u8], sent: &mut usize) -> io::Resu
         match writer.write(&bytes[*sent..]) {
             Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
             // A writer that claims more than it was given is not believed.
-            Ok(taken) => *sent = bytes.len().min(*sent + taken),
+            Ok(taken) => *sent = bytes.len().min(sent.saturating_add(taken)),
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(error),
         }

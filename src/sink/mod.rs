@@ -1,7 +1,9 @@
 //! Where trace events go.
 
+mod exclusive;
 mod file;
 mod jsonl;
+mod losses;
 
 use std::sync::Arc;
 

@@ -110,8 +110,7 @@ pub struct Outcome {
     pub message: Option<String>,
 }
 
-// serde hands the field over by reference.
-#[allow(clippy::trivially_copy_pass_by_ref)]
+// By reference, since that is how serde hands the field over.
 fn run_outcome<S: Serializer>(outcome: &RunOutcome, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(outcome.as_str())
 }

@@ -168,14 +168,8 @@ fn parts_merge_into_the_whole() {
 #[test]
 fn merging_keeps_the_first_header_and_adds_up_the_text() {
     let header = |entry| Some(TraceHeader::new(RecordingBackend::Ast, ValueCapture::Full, entry));
-    let part = |entry| Summary {
-        header: header(entry),
-        lines: 1,
-        bytes: 20,
-        torn_bytes: 3,
-        errors: 4,
-        ..Summary::default()
-    };
+    let part =
+        |entry| Summary { header: header(entry), lines: 1, bytes: 20, torn_bytes: 3, errors: 4, ..Summary::default() };
     let mut merged = part("first");
     merged.merge(part("second"));
     assert_eq!(merged.header, header("first"));
@@ -196,7 +190,7 @@ fn people_get_a_row_for_each_operation() {
         "{shown}"
     );
     assert!(shown.contains("error: no such file\n"), "{shown}");
-    assert!(shown.contains("36893488147419103230 objects allocated"), "{shown}");
+    assert!(shown.contains("objects allocated 36893488147419103230"), "{shown}");
 }
 
 #[test]
@@ -232,6 +226,29 @@ fn hostile_names_stay_harmless_and_on_their_rows() {
 #[test]
 fn broken_traces_are_said_to_be_broken() {
     let shown = Summary { errors: 2, torn_bytes: 17, ..Summary::default() }.to_string();
-    assert!(shown.lines().next().unwrap().ends_with("2 errors, the last 17 bytes torn"), "{shown}");
-    assert!(shown.contains("no header") && shown.contains("still going"), "{shown}");
+    assert!(shown.lines().next().unwrap().ends_with("errors 2, bytes of a torn end 17"), "{shown}");
+    assert!(shown.contains("no header could be read") && shown.contains("still going"), "{shown}");
+}
+
+const HEADER: &str = r#"{"event":"trace_header","version":4,"backend":"vm","values":"full","entry":"main","args":[]}"#;
+
+#[test]
+fn reading_goes_on_past_faults_and_counts_them() {
+    let trace = format!(
+        "{HEADER}\n\n{{\"event\":\"task_cancelled\",\"id\":1}}\nnonsense\r\n{{\"event\":\"task_cancelled\",\"id\":2}}\n{{\"ev"
+    );
+    let mut positions = Vec::new();
+    let summary = Summary::read(TraceReader::new(trace.as_bytes()), |error| positions.push(error.position().line));
+    assert_eq!(positions, [4, 6]);
+    assert_eq!((summary.lines, summary.events, summary.bytes), (6, 2, trace.len() as u64));
+    assert_eq!((summary.errors, summary.torn_bytes), (1, 4));
+    assert_eq!(summary.header.map(|header| header.entry).as_deref(), Some("main"));
+}
+
+#[test]
+fn a_header_below_a_foreign_line_is_found() {
+    let trace = format!("hello\n{HEADER}\n");
+    let summary = Summary::read(TraceReader::new(trace.as_bytes()), |_| ());
+    assert_eq!((summary.errors, summary.events), (1, 0));
+    assert!(summary.header.is_some());
 }

@@ -4,13 +4,17 @@ use std::fmt;
 
 use super::table::{Table, name};
 use super::units::duration;
-use super::{Summary, escaped, nanoseconds};
+use super::{Calls, Collections, Outcome, Summary, Tasks, escaped, nanoseconds};
+use crate::event::TraceHeader;
 
 /// Everything that a trace names is shown with its control characters escaped, each name on one row.
 impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.fmt_trace(f)?;
-        self.fmt_run(f)?;
+        self.fmt_program(f)?;
+        self.fmt_outcome(f)?;
+        self.fmt_figures(f)?;
+        self.fmt_heap(f)?;
         self.fmt_entries(f)?;
         self.fmt_capabilities(f)?;
         self.fmt_operations(f)
@@ -20,71 +24,50 @@ impl fmt::Display for Summary {
 impl Summary {
     fn fmt_trace(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { events, lines, bytes, errors, torn_bytes, .. } = self;
-        write!(f, "{}: {events} events on {lines} lines, {bytes} bytes", escaped(&self.file))?;
+        write!(f, "{}: events {events}, lines {lines}, bytes {bytes}", escaped(&self.file))?;
         if *errors > 0 {
-            write!(f, ", {errors} errors")?;
+            write!(f, ", errors {errors}")?;
         }
         if *torn_bytes > 0 {
-            write!(f, ", the last {torn_bytes} bytes torn")?;
+            write!(f, ", bytes of a torn end {torn_bytes}")?;
         }
         writeln!(f, "\n")
     }
 
-    fn fmt_run(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.header {
-            Some(header) => {
-                write!(f, "program      {} (backend {}, values {})", name(&header.entry), header.backend, header.values)?;
-                for arg in &header.args {
-                    write!(f, " \"{}\"", name(arg))?;
-                }
-                writeln!(f)?;
-            }
-            None => writeln!(f, "program      unknown, there is no header")?,
+    fn fmt_program(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Some(TraceHeader { backend, values, entry, args }) = &self.header else {
+            return writeln!(f, "program      unknown, no header could be read");
+        };
+        write!(f, "program      {} (backend {backend}, values {values})", name(entry))?;
+        for arg in args {
+            write!(f, " \"{}\"", name(arg))?;
         }
+        writeln!(f)
+    }
+
+    fn fmt_outcome(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.outcome {
-            Some(outcome) => {
-                write!(f, "outcome      {}", outcome.name)?;
-                if let Some(message) = &outcome.message {
-                    write!(f, ": {}", escaped(message))?;
-                }
-                writeln!(f)?;
-            }
-            None => writeln!(f, "outcome      none, the run is still going or was killed")?,
+            Some(Outcome { name, message: Some(message) }) => writeln!(f, "outcome      {name}: {}", escaped(message)),
+            Some(Outcome { name, message: None }) => writeln!(f, "outcome      {name}"),
+            None => writeln!(f, "outcome      none, the run is still going or was killed"),
         }
-        let tasks = &self.tasks;
-        writeln!(
-            f,
-            "tasks        {} spawned, {} completed, {} cancelled, cpu {}",
-            tasks.spawned,
-            tasks.completed,
-            tasks.cancelled,
-            duration(tasks.cpu_ns)
-        )?;
-        let calls = &self.calls;
-        writeln!(
-            f,
-            "host calls   {} granted, {} refused, {} failed, {} not recordable, wait {}",
-            calls.granted,
-            calls.refused,
-            calls.failed,
-            calls.not_recordable,
-            duration(calls.wait_ns)
-        )?;
-        let collections = &self.collections;
-        writeln!(
-            f,
-            "collections  {}, {} objects allocated, {} freed, pause {}",
-            collections.count,
-            collections.allocated,
-            collections.freed,
-            duration(collections.pause_ns)
-        )?;
-        self.fmt_heap(f)
+    }
+
+    fn fmt_figures(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Tasks { spawned, completed, cancelled, cpu_ns } = self.tasks;
+        let cpu = duration(cpu_ns);
+        writeln!(f, "tasks        spawned {spawned}, completed {completed}, cancelled {cancelled}, cpu {cpu}")?;
+        let Calls { granted, refused, failed, not_recordable, wait_ns } = self.calls;
+        write!(f, "host calls   granted {granted}, refused {refused}, failed {failed}, ")?;
+        writeln!(f, "not recordable {not_recordable}, wait {}", duration(wait_ns))?;
+        let Collections { count, allocated, freed, pause_ns } = self.collections;
+        write!(f, "collections  recorded {count}, objects allocated {allocated}, freed {freed}, ")?;
+        writeln!(f, "pause {}", duration(pause_ns))
     }
 
     fn fmt_heap(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Some(heap) = &self.heap else { return Ok(()) };
-        write!(f, "heap         {} collections", heap.collections)?;
+        write!(f, "heap         collections {}", heap.collections)?;
         for (figure, what) in [
             (heap.object_count, "objects alive"),
             (heap.allocated_bytes, "bytes allocated"),
@@ -95,7 +78,7 @@ impl Summary {
             (heap.live_words, "words alive"),
         ] {
             if let Some(figure) = figure {
-                write!(f, ", {figure} {what}")?;
+                write!(f, ", {what} {figure}")?;
             }
         }
         if let Some(pause) = heap.pause {

@@ -1,0 +1,103 @@
+//! The command line.
+
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Parser;
+use cove_trace::ValueCapture;
+
+use crate::runtime::{Limits, modules};
+
+/// Runs a rhai script against a small host, records the run, and shows and checks the record.
+///
+/// Exit code 0: the script came to its end; 1: it came to another end, or could not be run; 2: the command line is wrong;
+/// 3: something is wrong with the trace.
+#[derive(Parser)]
+pub(crate) struct Options {
+    /// The script, whose function `main` is run.
+    #[arg(default_value = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/interpreter/scripts/word_count.rhai"))]
+    pub(crate) script: PathBuf,
+    /// What the script finds in `env::args()`.
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    pub(crate) args: Vec<OsString>,
+    /// Where the trace goes; a file named after the script in the directory for temporary files when not given.
+    #[arg(long, value_name = "FILE")]
+    trace: Option<PathBuf>,
+    /// Record of each argument and result nothing but its type.
+    #[arg(long)]
+    redacted: bool,
+    /// The directory that scripts find their documents in.
+    #[arg(long, value_name = "DIRECTORY", default_value = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/interpreter/documents"))]
+    pub(crate) documents: PathBuf,
+    /// Grant a capability that is otherwise withheld.
+    #[arg(long, value_name = "CAPABILITY", value_parser = capability)]
+    allow: Vec<String>,
+    /// Withhold a capability.
+    #[arg(long, value_name = "CAPABILITY", value_parser = capability)]
+    deny: Vec<String>,
+    /// rhai's operations, in each task.
+    #[arg(long, value_name = "COUNT")]
+    max_operations: Option<u64>,
+    /// Host calls, of all tasks together.
+    #[arg(long, value_name = "COUNT")]
+    max_host_calls: Option<u64>,
+    /// Tasks at a time, the entry not counted.
+    #[arg(long, value_name = "COUNT")]
+    max_tasks: Option<usize>,
+    /// Milliseconds that the run may take.
+    #[arg(long, value_name = "MILLISECONDS")]
+    deadline: Option<u64>,
+    /// Stop the run when a line comes in on standard input.
+    #[arg(long)]
+    pub(crate) stop_on_input: bool,
+}
+
+/// What a program is granted only when it is asked for on the command line.
+const WITHHELD: [&str; 1] = ["documents.write"];
+
+fn capabilities() -> BTreeSet<String> {
+    modules::operations().iter().map(|operation| operation.site().capability().to_owned()).collect()
+}
+
+/// A capability, by its name.
+fn capability(name: &str) -> Result<String, String> {
+    let known = capabilities();
+    let listed = || known.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
+    known.get(name).cloned().ok_or_else(|| format!("the capabilities are {}", listed()))
+}
+
+impl Options {
+    pub(crate) fn trace_path(&self) -> PathBuf {
+        self.trace.clone().unwrap_or_else(|| {
+            let mut name = self.script.file_stem().unwrap_or_default().to_owned();
+            name.push(".trace.jsonl");
+            std::env::temp_dir().join(name)
+        })
+    }
+
+    pub(crate) fn capture(&self) -> ValueCapture {
+        if self.redacted { ValueCapture::Redacted } else { ValueCapture::Full }
+    }
+
+    pub(crate) fn granted(&self) -> BTreeSet<String> {
+        let mut granted = capabilities();
+        granted.retain(|capability| {
+            let withheld = WITHHELD.contains(&capability.as_str()) && !self.allow.contains(capability);
+            !withheld && !self.deny.contains(capability)
+        });
+        granted
+    }
+
+    pub(crate) fn limits(&self) -> Limits {
+        let default = Limits::default();
+        Limits {
+            operations: self.max_operations.unwrap_or(default.operations),
+            host_calls: self.max_host_calls.unwrap_or(default.host_calls),
+            tasks: self.max_tasks.unwrap_or(default.tasks),
+            time: self.deadline.map_or(default.time, Duration::from_millis),
+            ..default
+        }
+    }
+}

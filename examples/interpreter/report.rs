@@ -1,0 +1,72 @@
+//! The record read back: a summary of it, and whether it can be true.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::Path;
+
+use cove_trace::TraceReader;
+use cove_trace::check::{Checker, Finding};
+use cove_trace::summary::{Summary, escaped};
+
+use crate::runtime::Ending;
+
+/// What a trace says, and what is wrong with it.
+pub(crate) struct Report {
+    summary: Summary,
+    /// Faults of the reader and findings of the checker, each with its line.
+    problems: Vec<String>,
+}
+
+impl Report {
+    pub(crate) fn read(path: &Path) -> io::Result<Self> {
+        let mut problems = Vec::new();
+        let mut summary = Summary::read(TraceReader::new(File::open(path)?), |error| {
+            problems.push(format!("line {}: {error}", error.position().line));
+        });
+        summary.file = path.display().to_string();
+        check(TraceReader::new(File::open(path)?), &mut problems);
+        Ok(Self { summary, problems })
+    }
+
+    pub(crate) fn is_clean(&self) -> bool {
+        self.problems.is_empty()
+    }
+
+    /// Tells the person at the terminal how the run ended, where the trace is, and what is in it.
+    pub(crate) fn show(&self, out: &mut impl Write, path: &Path, ending: &Ending, dropped: u64) -> io::Result<()> {
+        writeln!(
+            out,
+            "\nThe run ended: {}\nIts trace: {}\n",
+            escaped(&ending.to_string()),
+            escaped(&path.to_string_lossy())
+        )?;
+        writeln!(out, "{}", self.summary)?;
+        if dropped > 0 {
+            writeln!(out, "Lost: {dropped} events.")?;
+        }
+        for problem in &self.problems {
+            writeln!(out, "{}", escaped(problem))?;
+        }
+        if self.is_clean() {
+            writeln!(out, "Checked: nothing is wrong with it.")?;
+        }
+        Ok(())
+    }
+}
+
+/// Reports what no run can have produced. What can't be read was reported before.
+fn check(mut reader: TraceReader<File>, problems: &mut Vec<String>) {
+    let mut report = |finding: Finding| problems.push(format!("line {}: {}", finding.line, finding.message));
+    let mut checker = Checker::new();
+    if let Ok(Some(header)) = reader.header() {
+        checker.header(1, header, &mut report);
+    }
+    loop {
+        match reader.next_event_with_line() {
+            Ok(Some((line, event))) => checker.event(line, &event, &mut report),
+            Ok(None) => break,
+            Err(_) => {}
+        }
+    }
+    checker.finish(&mut report);
+}

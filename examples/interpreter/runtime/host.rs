@@ -1,0 +1,125 @@
+//! The one place that every host call goes through, and how the operations get into an engine.
+
+use std::any::TypeId;
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::time::Instant;
+
+use cove_trace::{CallSite, HostCall, HostOutcome, RecordedValue, RenderedCallSite, TraceEvent};
+use rhai::plugin::RhaiFunc;
+use rhai::{Dynamic, Engine, EvalAltResult, FuncRegistration, Module};
+use smallvec::SmallVec;
+
+use super::failure::Failure;
+use super::task::Task;
+use super::value::Traced;
+
+/// What a host function answers.
+pub(crate) type Answer = Result<Dynamic, Failure>;
+
+/// An operation of the host.
+pub(crate) struct Operation {
+    /// Rendered once, when the operations are put together; every call's line starts from it.
+    site: RenderedCallSite,
+    /// What scripts call it, where that is not its name.
+    alias: Option<&'static str>,
+    arity: usize,
+    function: fn(&Arc<Task>, Args<'_>) -> Answer,
+}
+
+impl Operation {
+    /// The operation `name` of `module`: it asks for `capability`, takes `arity` arguments and is done by `function`.
+    pub(crate) fn new(
+        module: &str,
+        name: &str,
+        capability: &str,
+        arity: usize,
+        function: fn(&Arc<Task>, Args<'_>) -> Answer,
+    ) -> Self {
+        Self { site: RenderedCallSite::new(module, name, capability), alias: None, arity, function }
+    }
+
+    /// The same operation, for scripts under another name: rhai reserves words that make good names for operations.
+    pub(crate) fn called(self, alias: &'static str) -> Self {
+        Self { alias: Some(alias), ..self }
+    }
+
+    pub(crate) fn site(&self) -> CallSite<'_> {
+        self.site.site()
+    }
+}
+
+/// Makes a host call: checks that it may be made, runs the host's function, times the wait, and records all of it.
+fn call(task: &Arc<Task>, operation: &Operation, args: &[&mut Dynamic]) -> Result<Dynamic, Box<EvalAltResult>> {
+    let began = Instant::now();
+    let answer = catch_unwind(AssertUnwindSafe(|| {
+        task.run().admit(operation)?;
+        (operation.function)(task, Args(args))
+    }))
+    .unwrap_or_else(|panic| Err(Failure::Panic(panic)));
+    let wait = began.elapsed();
+    task.add_wait(wait);
+
+    let sink = task.run().sink();
+    if sink.is_recording() {
+        let result = answer.as_ref().map(Traced);
+        // A host function can only read its arguments, so they still are what the script passed.
+        let args: SmallVec<[Traced; 4]> = args.iter().map(|arg| Traced(arg)).collect();
+        let args: SmallVec<[RecordedValue; 4]> = args.iter().map(|arg| RecordedValue::Live(arg)).collect();
+        sink.record(&TraceEvent::HostCall(HostCall {
+            task: task.id(),
+            site: operation.site(),
+            wait,
+            granted: !matches!(answer, Err(Failure::NotGranted)),
+            args: &args,
+            outcome: match &result {
+                Ok(value) => Some(HostOutcome::Value(RecordedValue::Live(value))),
+                Err(failure) => failure.outcome(),
+            },
+        }));
+    }
+    answer.map_err(|failure| failure.raise(operation.site()))
+}
+
+/// The arguments of a host call. A host function can look at them and keep copies, no more.
+#[derive(Clone, Copy)]
+pub(crate) struct Args<'a>(&'a [&'a mut Dynamic]);
+
+impl<'a> Args<'a> {
+    /// The argument at `index`, whatever it is.
+    pub(crate) fn any(self, index: usize) -> Result<&'a Dynamic, Failure> {
+        self.0.get(index).map(|arg| &**arg).ok_or(Failure::Arguments("more arguments"))
+    }
+
+    /// The argument at `index`, which has to be a `T`: `expected`, in words.
+    pub(crate) fn get<T: Clone + 'static>(self, index: usize, expected: &'static str) -> Result<T, Failure> {
+        let arg = self.any(index)?.read_lock::<T>();
+        arg.map(|arg| arg.clone()).ok_or(Failure::Arguments(expected))
+    }
+}
+
+/// Gives the scripts that `engine` runs for `task` the operations of its run, each under the name of its module.
+pub(crate) fn register(engine: &mut Engine, task: &Arc<Task>) {
+    let mut modules: BTreeMap<&str, Module> = BTreeMap::new();
+    for operation in task.run().operations() {
+        let module = modules.entry(operation.site().module()).or_default();
+        // Arguments of any type are let through to `call`, so that a call with wrong ones is in the trace, too.
+        let parameters = vec![TypeId::of::<Dynamic>(); operation.arity];
+        let function = {
+            let (task, operation) = (Arc::clone(task), Arc::clone(operation));
+            // A method is handed its first argument as it stands, where another function would be handed a clone.
+            RhaiFunc::Method {
+                func: Arc::new(move |_, args| call(&task, &operation, args)),
+                has_context: false,
+                is_pure: true,
+                is_volatile: true,
+            }
+        };
+        let name = operation.alias.unwrap_or(operation.site().op());
+        FuncRegistration::new(name).set_into_module_raw(module, parameters, function);
+    }
+    for (name, module) in modules {
+        engine.register_static_module(name, module.into());
+    }
+}

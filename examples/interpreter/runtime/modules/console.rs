@@ -1,0 +1,22 @@
+//! `console`: what the person at the terminal sees.
+
+use std::io::{self, Write};
+use std::sync::Arc;
+
+use rhai::Dynamic;
+
+use crate::runtime::failure::Failure;
+use crate::runtime::host::{Answer, Args, Operation};
+use crate::runtime::task::Task;
+use crate::runtime::value::Shown;
+
+pub(super) fn operations() -> Vec<Operation> {
+    vec![Operation::new("console", "log", "console", 1, log)]
+}
+
+/// `console::log(value)`: a line on standard output.
+fn log(_: &Arc<Task>, args: Args<'_>) -> Answer {
+    writeln!(io::stdout().lock(), "{}", Shown(args.any(0)?))
+        .map_err(|error| Failure::error(error.kind().to_string()))?;
+    Ok(Dynamic::UNIT)
+}

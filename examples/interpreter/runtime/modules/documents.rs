@@ -1,0 +1,105 @@
+//! `documents`: files under one directory, and no others.
+
+use std::fs::{self, File};
+use std::io::{self, BufRead, BufReader};
+use std::path::{Component, Path, PathBuf};
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rhai::{Dynamic, ImmutableString};
+
+use crate::runtime::failure::Failure;
+use crate::runtime::host::{Answer, Args, Operation};
+use crate::runtime::task::Task;
+
+pub(super) fn operations() -> Vec<Operation> {
+    vec![
+        Operation::new("documents", "list", "documents.read", 1, list),
+        Operation::new("documents", "read", "documents.read", 1, read),
+        Operation::new("documents", "open", "documents.read", 1, open),
+        Operation::new("documents", "line", "documents.read", 1, line),
+        Operation::new("documents", "write", "documents.write", 2, write),
+    ]
+}
+
+/// A document that a script has opened.
+#[derive(Clone)]
+pub(crate) struct Document {
+    id: i64,
+    lines: Arc<Mutex<BufReader<File>>>,
+}
+
+impl Document {
+    /// The host's number for it.
+    pub(crate) fn id(&self) -> i64 {
+        self.id
+    }
+}
+
+/// `documents::list(folder)`: the names of the documents in a folder, in order.
+fn list(task: &Arc<Task>, args: Args<'_>) -> Answer {
+    let folder = args.get::<ImmutableString>(0, "the name of a folder")?;
+    let mut names = Vec::new();
+    for entry in fs::read_dir(resolve(task, &folder)?).map_err(failure)? {
+        let entry = entry.map_err(failure)?;
+        if entry.file_type().map_err(failure)?.is_file() {
+            names.push(Path::new(folder.as_str()).join(entry.file_name()).to_string_lossy().into_owned());
+        }
+    }
+    names.sort_unstable();
+    Ok(names.into_iter().map(Dynamic::from).collect::<Vec<_>>().into())
+}
+
+/// `documents::read(name)`: the text of a document.
+fn read(task: &Arc<Task>, args: Args<'_>) -> Answer {
+    let name = args.get::<ImmutableString>(0, "the name of a document")?;
+    Ok(fs::read_to_string(resolve(task, &name)?).map_err(failure)?.into())
+}
+
+/// `documents::open(name)`: a document, to be read line by line.
+fn open(task: &Arc<Task>, args: Args<'_>) -> Answer {
+    static NUMBER: AtomicI64 = AtomicI64::new(1);
+    let name = args.get::<ImmutableString>(0, "the name of a document")?;
+    let file = File::open(resolve(task, &name)?).map_err(failure)?;
+    let lines = Arc::new(Mutex::new(BufReader::new(file)));
+    Ok(Dynamic::from(Document { id: NUMBER.fetch_add(1, Ordering::Relaxed), lines }))
+}
+
+/// `documents::line(document)`: its next line, `()` at the end.
+fn line(_: &Arc<Task>, args: Args<'_>) -> Answer {
+    let document = args.get::<Document>(0, "a document")?;
+    let mut line = String::new();
+    let read = document.lines.lock().unwrap_or_else(PoisonError::into_inner).read_line(&mut line).map_err(failure)?;
+    if read == 0 {
+        return Ok(Dynamic::UNIT);
+    }
+    line.truncate(line.trim_end_matches(['\r', '\n']).len());
+    Ok(line.into())
+}
+
+/// `documents::write(name, text)`: makes or replaces a document.
+fn write(task: &Arc<Task>, args: Args<'_>) -> Answer {
+    let expected = "the name of a document, and a text";
+    let name = args.get::<ImmutableString>(0, expected)?;
+    let text = args.get::<ImmutableString>(1, expected)?;
+    fs::write(resolve(task, &name)?, text.as_str()).map_err(failure)?;
+    Ok(Dynamic::UNIT)
+}
+
+/// The path of the document of that name, which does not lead out of the directory.
+fn resolve(task: &Arc<Task>, name: &str) -> Result<PathBuf, Failure> {
+    let name = Path::new(name);
+    if name.components().all(|part| matches!(part, Component::Normal(_))) {
+        Ok(task.run().documents().join(name))
+    } else {
+        Err(Failure::error("a name that leads out of the documents"))
+    }
+}
+
+/// The kind of the error, and not the path that the system was asked for.
+fn failure(error: io::Error) -> Failure {
+    match error.kind() {
+        io::ErrorKind::NotFound => Failure::error("no such document"),
+        kind => Failure::error(kind.to_string()),
+    }
+}

@@ -1,0 +1,39 @@
+//! `env`: the process that the script runs in.
+
+use std::sync::Arc;
+
+use cove_trace::RunOutcome;
+use rhai::{Dynamic, INT, ImmutableString};
+
+use crate::runtime::Ending;
+use crate::runtime::failure::Failure;
+use crate::runtime::host::{Answer, Args, Operation};
+use crate::runtime::task::Task;
+
+pub(super) fn operations() -> Vec<Operation> {
+    vec![
+        Operation::new("env", "args", "env.read", 0, args),
+        Operation::new("env", "get", "env.read", 1, get),
+        Operation::new("env", "exit", "env.exit", 1, exit),
+    ]
+}
+
+/// `env::args()`: the program's arguments.
+fn args(task: &Arc<Task>, _: Args<'_>) -> Answer {
+    Ok(task.run().args().iter().map(|arg| Dynamic::from(arg.clone())).collect::<Vec<_>>().into())
+}
+
+/// `env::get(name)`: an environment variable, `()` when there is none of that name.
+fn get(_: &Arc<Task>, args: Args<'_>) -> Answer {
+    let name = args.get::<ImmutableString>(0, "the name of a variable")?;
+    Ok(std::env::var_os(name.as_str()).map_or(Dynamic::UNIT, |value| value.to_string_lossy().into_owned().into()))
+}
+
+/// `env::exit(status)`: leaves the program, all tasks included. Nothing comes back, so there is nothing to replay.
+fn exit(task: &Arc<Task>, args: Args<'_>) -> Answer {
+    let ending = match args.get::<INT>(0, "a status")? {
+        0 => Ending::SUCCESS,
+        status => Ending::new(RunOutcome::Error, format!("exit status {status}")),
+    };
+    Err(Failure::NotRecordable(task.run().stop(ending)))
+}

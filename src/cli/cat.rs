@@ -1,0 +1,35 @@
+//! `cove-trace cat`.
+
+use std::io::{self, Write};
+
+use cove_trace::{ValueCapture, encode_event, encode_header};
+
+use crate::diagnostics::Diagnostics;
+use crate::input::{Input, Part, walk};
+use crate::output::Output;
+
+/// Writes a trace in its canonical form: the same events, each spelt the one way that a sink spells it.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Example:
+  cove-trace cat edited.jsonl > canonical.jsonl")]
+pub(crate) struct Args {
+    /// The trace; - is standard input.
+    file: Input,
+}
+
+pub(crate) fn run(args: &Args, output: &mut Output, diagnostics: &mut Diagnostics) -> io::Result<()> {
+    let Some(mut reader) = args.file.open(diagnostics) else { return Ok(()) };
+    let name = args.file.name();
+    let mut line = Vec::new();
+    walk(&mut reader, |part| {
+        line.clear();
+        // In full: what was redacted stays redacted, and nothing else becomes so.
+        match part {
+            Part::Header { header, .. } => encode_header(header, ValueCapture::Full, &mut line),
+            Part::Event { event, .. } => encode_event(&event, ValueCapture::Full, &mut line),
+            Part::Fault(error) => diagnostics.fault(&name, &error),
+        }
+        output.write_all(&line)
+    })
+}

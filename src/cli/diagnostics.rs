@@ -1,0 +1,77 @@
+//! What is wrong: said on standard error, and by the exit code.
+
+use std::fmt::{self, Display};
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use cove_trace::check::{Finding, Severity};
+use cove_trace::summary::escaped;
+use cove_trace::{ReadError, ReadErrorKind};
+
+/// Says what is wrong on standard error, and remembers the worst of it.
+#[derive(Default)]
+pub(crate) struct Diagnostics {
+    status: Status,
+}
+
+/// How it went, from good to bad.
+#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+enum Status {
+    #[default]
+    Clean,
+    /// A trace has faults.
+    Faulty,
+    /// Something can't be read or written, or the command line is wrong.
+    Unusable,
+}
+
+impl Diagnostics {
+    /// A fault that the reader met in `file`.
+    pub(crate) fn fault(&mut self, file: &str, error: &ReadError) {
+        self.worsen(match error.kind() {
+            ReadErrorKind::Io(_) => Status::Unusable,
+            _ => Status::Faulty,
+        });
+        let position = error.position();
+        say(&format_args!("{file}:{}:{}: error: {error}", position.line, position.column));
+    }
+
+    /// Something about the events of `file`. It is about a whole line, which begins at column 1.
+    pub(crate) fn finding(&mut self, file: &str, finding: &Finding) {
+        if finding.severity == Severity::Error {
+            self.worsen(Status::Faulty);
+        }
+        say(&format_args!("{file}:{}:1: {}: {}", finding.line, finding.severity, finding.message));
+    }
+
+    /// Something that can't be read or written.
+    pub(crate) fn unusable(&mut self, what: &str, problem: &dyn Display) {
+        self.worsen(Status::Unusable);
+        say(&format_args!("{what}: error: {problem}"));
+    }
+
+    /// A command line that is wrong.
+    pub(crate) fn usage(&mut self, explanation: &str) {
+        self.worsen(Status::Unusable);
+        explanation.lines().for_each(|line| say(&format_args!("{line}")));
+    }
+
+    pub(crate) fn exit_code(&self) -> ExitCode {
+        ExitCode::from(match self.status {
+            Status::Clean => 0,
+            Status::Faulty => 1,
+            Status::Unusable => 2,
+        })
+    }
+
+    fn worsen(&mut self, status: Status) {
+        self.status = self.status.max(status);
+    }
+}
+
+/// Writes one line, in one piece and with nothing in it that could act on a terminal.
+fn say(text: &fmt::Arguments<'_>) {
+    let line = format!("{}\n", escaped(&text.to_string()));
+    // When nobody listens there is nobody to tell; the exit code still says it.
+    let _ = io::stderr().write_all(line.as_bytes());
+}

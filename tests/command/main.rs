@@ -1,0 +1,11 @@
+//! The command as a process: what it gives, what it says, and how it exits.
+#![cfg(feature = "cli")]
+#![allow(clippy::unwrap_used, reason = "a test fails where one of its helpers does")]
+
+mod cat;
+mod check;
+mod diagnostics;
+mod harness;
+mod known_run;
+mod output;
+mod summary;

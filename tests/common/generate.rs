@@ -1,0 +1,57 @@
+//! Things out of seeds: a seed makes the same thing on every machine, so that a failure can be had again.
+#![allow(dead_code, reason = "each user of this file is a crate of its own and uses what it needs")]
+
+use std::env;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use arbitrary::{Arbitrary, Unstructured};
+
+/// How many times as many seeds are tried as by default.
+const FACTOR: &str = "COVE_TRACE_CASES_FACTOR";
+
+/// The one seed to try, instead of all the others.
+const ONLY_SEED: &str = "COVE_TRACE_SEED";
+
+/// Calls `check` for `count` seeds, and says which one failed if one does.
+pub(crate) fn for_each_seed(count: u64, check: impl Fn(u64)) {
+    let seeds = match number_from_environment(ONLY_SEED) {
+        Some(seed) => seed..seed + 1,
+        None => 0..count * number_from_environment(FACTOR).unwrap_or(1),
+    };
+    for seed in seeds {
+        let outcome = catch_unwind(AssertUnwindSafe(|| check(seed)));
+        assert!(outcome.is_ok(), "the above is what happened with seed {seed}; {ONLY_SEED}={seed} repeats it");
+    }
+}
+
+fn number_from_environment(name: &str) -> Option<u64> {
+    let text = env::var(name).ok()?;
+    Some(text.parse().unwrap_or_else(|_| panic!("{name} is {text:?}, not a whole number")))
+}
+
+/// The most data that one seed stands for. Some seeds stand for much less, which makes small things.
+const MAX_DATA: u64 = 4096;
+
+/// What `seed` makes.
+pub(crate) fn generated<T: for<'a> Arbitrary<'a>>(seed: u64) -> T {
+    let mut data = SplitMix64(seed);
+    let len = match data.next() {
+        pick if pick % 4 == 0 => pick / 4 % 64,
+        pick => pick / 4 % MAX_DATA,
+    };
+    let bytes = (0..len.div_ceil(8)).flat_map(|_| data.next().to_le_bytes()).collect::<Vec<_>>();
+    T::arbitrary(&mut Unstructured::new(&bytes)).expect("no choice needs more data than there is")
+}
+
+/// Steele, Lea and Flood, "Fast splittable pseudorandom number generators".
+struct SplitMix64(u64);
+
+impl SplitMix64 {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+}

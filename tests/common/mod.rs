@@ -1,0 +1,27 @@
+//! What several of these tests share.
+#![allow(dead_code, reason = "each test is a crate of its own and uses what it needs")]
+
+pub(crate) mod scratch_dir;
+
+use std::time::Duration;
+
+use cove_trace::{CallSite, ENTRY_TASK, HostCall, HostOutcome, RecordedValue, TraceEvent};
+
+/// The call that the tests record when only its values matter: `console.print`, granted, 5 ns.
+pub(crate) fn print_call<'a>(args: &'a [RecordedValue<'a>], outcome: Option<HostOutcome<'a>>) -> TraceEvent<'a> {
+    TraceEvent::HostCall(HostCall {
+        task: ENTRY_TASK,
+        site: CallSite::new("console", "print", "console.write"),
+        wait: Duration::from_nanos(5),
+        granted: true,
+        args,
+        outcome,
+    })
+}
+
+/// The line of a [`print_call`] whose arguments and outcome are written as these.
+pub(crate) fn print_line(args: &str, outcome: &str) -> String {
+    format!(
+        r#"{{"event":"host_call","task":0,"module":"console","op":"print","capability":"console.write","wait_ns":5,"granted":true,"args":[{args}],"outcome":{outcome}}}"#
+    ) + "\n"
+}

@@ -1,0 +1,133 @@
+//! The example interpreter's runtime, called directly: what no script can provoke.
+
+#[path = "../examples/interpreter/runtime/mod.rs"]
+mod runtime;
+
+mod common;
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io;
+use std::sync::{Arc, OnceLock};
+
+use allocation_counter::measure;
+use common::scratch_dir::ScratchDir;
+use cove_trace::{
+    ENTRY_TASK, HostCall, HostOutcome, JsonlSink, RecordedValue, RecordingBackend, RenderedCallSite, RunOutcome,
+    TraceEvent, TraceHeader, TraceSink, TraceValue, ValueCapture, value_to_json,
+};
+use rhai::{Array, Dynamic, FnPtr, Map};
+use runtime::host::Operation;
+use runtime::value::Traced;
+use runtime::{Ending, Limits, Program, Run, Setup, modules};
+use serde_json::{Value, json};
+
+/// Runs a script against the example's host and one operation more, `test::panic`, which does what it says.
+fn run(name: &str, script: &str) -> (Ending, Vec<Value>) {
+    let scratch = ScratchDir::new(name);
+    let path = scratch.path().join("test.rhai");
+    fs::write(&path, script).expect("a script");
+
+    let mut operations = modules::operations();
+    operations.push(Operation::new("test", "panic", "test", 0, |_, _| panic!("as the test asked for")));
+    let granted: BTreeSet<_> = operations.iter().map(|operation| operation.site().capability().to_owned()).collect();
+    let header = TraceHeader::new(RecordingBackend::Ast, ValueCapture::Full, "test");
+    let sink = Arc::new(JsonlSink::new(Vec::new(), &header).expect("a vector takes it"));
+    let setup = Setup {
+        documents: scratch.path().to_owned(),
+        args: Vec::new(),
+        granted,
+        limits: Limits::default(),
+        sink: Arc::clone(&sink) as _,
+        stop: Arc::new(OnceLock::new()),
+    };
+    let ending = Run::execute(Program::load(&path).expect("a script that compiles"), operations, setup);
+
+    let finished = Arc::into_inner(sink).expect("nothing outlives its run").finish();
+    assert_eq!(finished.dropped, 0);
+    let trace = String::from_utf8(finished.writer).expect("text");
+    (ending, trace.lines().skip(1).map(|line| serde_json::from_str(line).expect("JSON")).collect())
+}
+
+#[track_caller]
+fn assert_ended(events: &[Value]) {
+    let names: Vec<_> = events.iter().map(|event| event["event"].as_str().expect("a name")).collect();
+    assert!(names.contains(&"entry_exit"), "{names:?}");
+    assert_eq!(names[names.len() - 2..], ["heap_summary", "run_ended"]);
+}
+
+#[test]
+fn a_run_ends_properly_when_the_host_panics() {
+    let (ending, events) = run("runtime-panic", "fn main() { try { test::panic() } catch {} }");
+    assert_eq!(ending.outcome, RunOutcome::Invariant);
+    let call = events.iter().find(|event| event["op"] == "panic").expect("the call is recorded");
+    assert_eq!(call["outcome"]["kind"], "error");
+    assert_ended(&events);
+}
+
+#[test]
+fn a_run_ends_properly_when_the_host_panics_in_a_task() {
+    let (ending, events) = run("runtime-task-panic", r#"fn main() { tasks::start("t", || test::panic()); loop {} }"#);
+    assert_eq!(ending.outcome, RunOutcome::Invariant);
+    assert_eq!(events.iter().filter(|event| event["event"] == "task_cancelled").count(), 1);
+    assert_ended(&events);
+}
+
+#[track_caller]
+fn assert_recorded(value: &Dynamic, expected: &Value) {
+    let written: Value = serde_json::from_str(&value_to_json(&Traced(value), ValueCapture::Full)).expect("JSON");
+    assert_eq!(written, *expected);
+    let redacted = value_to_json(&Traced(value), ValueCapture::Redacted);
+    assert_eq!(redacted, format!(r#"{{"type":"redacted","of":"{}"}}"#, Traced(value).type_name()));
+}
+
+#[test]
+fn a_captured_variable_is_recorded_as_what_it_holds() {
+    let shared = Dynamic::from(7_i64).into_shared();
+    assert_recorded(&shared, &json!({"type": "int", "value": 7}));
+    assert_eq!(Traced(&shared).type_name(), "Int");
+    let inside: Dynamic = vec![shared].into();
+    assert_recorded(&inside, &json!({"type": "array", "items": [{"type": "int", "value": 7}]}));
+}
+
+#[test]
+fn a_captured_variable_that_is_being_written_is_opaque() {
+    let mut shared = Dynamic::from(7_i64).into_shared();
+    let other = shared.clone();
+    let guard = shared.write_lock::<i64>().expect("nobody else has it");
+    assert_recorded(&other, &json!({"type": "opaque", "of": "Shared", "shown": "locked"}));
+    drop(guard);
+    assert_recorded(&other, &json!({"type": "int", "value": 7}));
+}
+
+#[test]
+fn what_a_function_captured_is_not_recorded() {
+    let mut function = FnPtr::new("callback").expect("a name");
+    function.add_curry("secret".into());
+    assert_recorded(&Dynamic::from(function), &json!({"type": "opaque", "of": "Fn", "shown": "Fn(callback)"}));
+}
+
+#[test]
+fn rhai_values_are_recorded_without_a_copy() {
+    let mut map = Map::new();
+    map.insert("text".into(), "a text that is too long to be stored in place".into());
+    map.insert("list".into(), (0..100_i64).map(Dynamic::from).collect::<Array>().into());
+    map.insert("shared".into(), Dynamic::from('x').into_shared());
+    map.insert("function".into(), FnPtr::new("callback").expect("a name").into());
+    let value = Traced(&map.into());
+    let site = RenderedCallSite::new("console", "log", "console");
+    let event = TraceEvent::HostCall(HostCall {
+        task: ENTRY_TASK,
+        site: site.site(),
+        wait: std::time::Duration::ZERO,
+        granted: true,
+        args: &[RecordedValue::Live(&value)],
+        outcome: Some(HostOutcome::Value(RecordedValue::Live(&value))),
+    });
+    for capture in [ValueCapture::Full, ValueCapture::Redacted] {
+        let header = TraceHeader::new(RecordingBackend::Ast, capture, "test");
+        let sink = JsonlSink::new(io::sink(), &header).expect("nothing can go wrong");
+        sink.record(&event);
+        assert_eq!(measure(|| sink.record(&event)).count_total, 0, "{capture}");
+    }
+}

@@ -1,0 +1,312 @@
+//! What the writer writes the reader reads back, in the form that `canonical` says; over generated events, in both
+//! captures.
+//!
+//! `COVE_TRACE_CASES_FACTOR=100 cargo test --release --test roundtrip` tries a hundred times as many.
+
+#[path = "common/canonical.rs"]
+mod canonical;
+#[path = "common/compare.rs"]
+mod compare;
+#[path = "common/generate.rs"]
+mod generate;
+#[path = "common/live.rs"]
+mod live;
+
+use std::io::{self, Read};
+
+use cove_trace::decode::Decoder;
+use cove_trace::owned::{OwnedEvent, OwnedOutcome, OwnedValue};
+use cove_trace::{
+    Arena, HostCall, JsonlSink, RecordedEnum, RecordedField, RecordedStruct, RecordedValue, RenderedCallSite,
+    RunOutcome, TraceEvent, TraceHeader, TraceReader, TraceSink, ValueCapture, encode_event, encode_header,
+    value_to_json,
+};
+use generate::{for_each_seed, generated};
+use live::Live;
+
+fn line(event: &TraceEvent<'_>, capture: ValueCapture) -> Vec<u8> {
+    let mut line = Vec::new();
+    encode_event(event, capture, &mut line);
+    line
+}
+
+fn header_line(header: &TraceHeader, capture: ValueCapture) -> Vec<u8> {
+    let mut line = Vec::new();
+    encode_header(header, capture, &mut line);
+    line
+}
+
+/// One physical line, and one JSON object by another program's reading.
+#[track_caller]
+fn assert_is_one_line_of_json(line: &[u8]) {
+    assert_eq!(line.iter().position(|byte| *byte == b'\n'), Some(line.len() - 1), "one newline, at the end");
+    let mut reader = serde_json::Deserializer::from_slice(line);
+    reader.disable_recursion_limit();
+    let objects = reader.into_iter::<serde_json::Value>().collect::<Result<Vec<_>, _>>().expect("JSON");
+    assert!(matches!(objects[..], [serde_json::Value::Object(_)]), "one object");
+}
+
+#[test]
+fn an_event_reads_back_as_its_canonical_form() {
+    for_each_seed(10_000, |seed| {
+        let event = generated::<OwnedEvent>(seed);
+        for &capture in ValueCapture::ALL {
+            let arena = Arena::new();
+            let written = line(&event.view(&arena), capture);
+            assert_is_one_line_of_json(&written);
+
+            let mut decoder = Decoder::new();
+            let read = decoder.decode_event(&written).expect("what is written can be read");
+            assert_eq!(compare::event(&read, &canonical::event(&event, capture)), Ok(()), "{capture}");
+
+            // What was read can be recorded again, and is canonical already.
+            assert_eq!(line(&read, ValueCapture::Full), written);
+            assert_eq!(line(&read, capture), written);
+        }
+    });
+}
+
+#[test]
+fn a_header_reads_back_as_its_canonical_form() {
+    for_each_seed(5_000, |seed| {
+        let header = generated::<TraceHeader>(seed);
+        for &capture in ValueCapture::ALL {
+            let written = header_line(&header, capture);
+            assert_is_one_line_of_json(&written);
+
+            let read = Decoder::new().decode_header(&written).expect("what is written can be read");
+            assert_eq!(read, canonical::header(&header, capture));
+            assert_eq!(header_line(&read, ValueCapture::Full), written);
+            assert_eq!(header_line(&read, capture), written);
+        }
+    });
+}
+
+/// A test over generated events holds for what gets generated and for no more.
+#[test]
+fn what_is_hard_to_carry_is_generated_often() {
+    let events = (0..5_000).map(generated::<OwnedEvent>).collect::<Vec<_>>();
+    let lines = events
+        .iter()
+        .map(|event| String::from_utf8(line(&event.view(&Arena::new()), ValueCapture::Full)).expect("lines are UTF-8"))
+        .collect::<Vec<_>>();
+    for text in [
+        r#"{"type":"opaque","of":"Float","shown":"NaN"}"#,
+        r#"{"type":"opaque","of":"Float","shown":"inf"}"#,
+        r#"{"type":"opaque","of":"Float","shown":"-inf"}"#,
+        r#"{"type":"float","value":-0.0}"#,
+        r#"{"type":"float","value":5e-324}"#,
+        r#"{"type":"float","value":1.7976931348623157e308}"#,
+        r#"{"type":"int","value":-9223372036854775808}"#,
+        r#"{"type":"int","value":9007199254740993}"#,
+        r#"_ns":18446744073709551615"#,
+        r#""args":[]"#,
+        r#""items":[]"#,
+        r#""payload":[]"#,
+        r#""fields":[]"#,
+        r"\u0000",
+        r"\u001f",
+        r"\\",
+        r#"\""#,
+        "\u{7f}",
+        "\u{2028}",
+        "\u{10ffff}",
+        &"a".repeat(127),
+        &"a".repeat(8 * 1024),
+    ] {
+        let found = lines.iter().filter(|line| line.contains(text)).count();
+        assert!(found >= 5, "{text:?} stands in {found} lines");
+    }
+    let values = events.iter().flat_map(arguments_and_result).collect::<Vec<_>>();
+    for depth in canonical::LAST_LEVEL - 1..=canonical::LAST_LEVEL + 2 {
+        let found = values.iter().filter(|value| levels(value) == depth).count();
+        assert!(found >= 5, "{found} values are {depth} levels deep");
+    }
+    let repeats = values.iter().filter(|value| repeats_a_field(value)).count();
+    assert!(repeats >= 5, "{repeats} structs have two fields of the same name");
+}
+
+fn arguments_and_result(event: &OwnedEvent) -> Vec<&OwnedValue> {
+    let OwnedEvent::HostCall(call) = event else { return Vec::new() };
+    let result = match &call.outcome {
+        Some(OwnedOutcome::Value(result)) => Some(result),
+        _ => None,
+    };
+    call.args.iter().chain(result).collect()
+}
+
+fn parts(value: &OwnedValue) -> Vec<&OwnedValue> {
+    match value {
+        OwnedValue::Array(parts) | OwnedValue::Enum { payload: parts, .. } => parts.iter().collect(),
+        OwnedValue::Struct { fields, .. } => fields.iter().map(|field| &field.value).collect(),
+        _ => Vec::new(),
+    }
+}
+
+fn levels(value: &OwnedValue) -> usize {
+    1 + parts(value).into_iter().map(levels).max().unwrap_or(0)
+}
+
+fn repeats_a_field(value: &OwnedValue) -> bool {
+    let OwnedValue::Struct { fields, .. } = value else { return false };
+    fields.iter().enumerate().any(|(index, field)| fields[..index].iter().any(|before| before.name == field.name))
+}
+
+/// Gives a few bytes at a time, a different number each time.
+struct Dribble<'b> {
+    rest: &'b [u8],
+    given: usize,
+}
+
+impl Read for Dribble<'_> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        self.given = self.given * 31 % 1009 + 1;
+        let size = self.given.min(self.rest.len()).min(out.len());
+        let (now, later) = self.rest.split_at(size);
+        out[..size].copy_from_slice(now);
+        self.rest = later;
+        Ok(size)
+    }
+}
+
+#[test]
+fn a_trace_written_by_a_sink_reads_back_through_the_reader() {
+    for_each_seed(40, |seed| {
+        let mut header = generated::<TraceHeader>(seed);
+        let events = (0..50).map(|index| generated::<OwnedEvent>(seed * 50 + index)).collect::<Vec<_>>();
+        for &capture in ValueCapture::ALL {
+            header.values = capture;
+            let sink = JsonlSink::new(Vec::new(), &header).expect("a vector takes everything");
+            for event in &events {
+                sink.record(&event.view(&Arena::new()));
+            }
+            let finished = sink.finish();
+            assert_eq!(finished.dropped, 0);
+
+            let mut reader = TraceReader::new(Dribble { rest: &finished.writer, given: 1 });
+            let read_header = reader.header().expect("a header").cloned();
+            assert_eq!(read_header, Some(canonical::header(&header, capture)));
+            for (index, event) in events.iter().enumerate() {
+                let read = reader.next_event().expect("an event").expect("another event");
+                assert_eq!(compare::event(&read, &canonical::event(event, capture)), Ok(()), "event {index}");
+            }
+            assert_eq!(reader.next_event().expect("the end"), None);
+            assert_eq!(reader.bytes_read(), finished.writer.len() as u64);
+        }
+    });
+}
+
+/// The same value by three ways of handing it over: recorded, owned, and live, whole and in parts.
+#[test]
+fn a_value_is_written_alike_however_it_is_handed_over() {
+    for_each_seed(5_000, |seed| {
+        let value = generated::<OwnedValue>(seed);
+        for &capture in ValueCapture::ALL {
+            let written = value_to_json(&value, capture);
+            let arena = Arena::new();
+            let recorded = value.view(&arena);
+            assert_eq!(value_to_json(&recorded, capture), written, "recorded");
+            assert_eq!(value_to_json(&Live(&value), capture), written, "live");
+            assert_eq!(value_to_json(&RecordedValue::Live(&Live(&value)), capture), written, "live in recorded");
+            with_live_parts(&value, |value| {
+                assert_eq!(value_to_json(&value, capture), written, "live parts in recorded");
+            });
+        }
+    });
+}
+
+/// Gives `take` the value with each of its outermost parts live, if it has parts.
+fn with_live_parts(value: &OwnedValue, take: impl FnOnce(RecordedValue<'_>)) {
+    let parts = parts(value).into_iter().map(Live).collect::<Vec<_>>();
+    let live = parts.iter().map(|part| RecordedValue::Live(part)).collect::<Vec<_>>();
+    match value {
+        OwnedValue::Enum { name, case, .. } => {
+            take(RecordedValue::Enum(&RecordedEnum { name, case, payload: &live }));
+        }
+        OwnedValue::Struct { name, fields } => {
+            let names = fields.iter().map(|field| &field.name);
+            let fields =
+                names.zip(&live).map(|(name, value)| RecordedField { name, value: *value }).collect::<Vec<_>>();
+            take(RecordedValue::Struct(&RecordedStruct { name, fields: &fields }));
+        }
+        OwnedValue::Array(_) => take(RecordedValue::Array(&live)),
+        _ => {}
+    }
+}
+
+#[test]
+fn a_call_is_written_alike_at_a_rendered_and_at_a_named_site() {
+    for_each_seed(5_000, |seed| {
+        let event = generated::<OwnedEvent>(seed);
+        let arena = Arena::new();
+        let named = event.view(&arena);
+        let TraceEvent::HostCall(call) = named else { return };
+        let site = RenderedCallSite::new(call.site.module(), call.site.op(), call.site.capability());
+        let rendered = TraceEvent::HostCall(HostCall { site: site.site(), ..call });
+        for &capture in ValueCapture::ALL {
+            assert_eq!(line(&rendered, capture), line(&named, capture));
+        }
+        assert_eq!(compare::event(&rendered, &event), compare::event(&named, &event));
+    });
+}
+
+/// Other values of the same types in the same places, and other words of the program.
+#[test]
+fn a_redacted_line_tells_nothing_of_values_but_their_types() {
+    for_each_seed(10_000, |seed| {
+        let event = generated::<OwnedEvent>(seed);
+        let other = with_other_secrets(&event, seed);
+        let (arena, other_arena) = (Arena::new(), Arena::new());
+        let written = line(&event.view(&arena), ValueCapture::Redacted);
+        assert_eq!(line(&other.view(&other_arena), ValueCapture::Redacted), written);
+    });
+}
+
+#[test]
+fn a_redacted_header_tells_only_how_many_arguments_there_were() {
+    for_each_seed(1_000, |seed| {
+        let header = generated::<TraceHeader>(seed);
+        let args = header.args.iter().map(|_| generated(!seed)).collect();
+        let other = TraceHeader { args, ..header.clone() };
+        assert_eq!(header_line(&other, ValueCapture::Redacted), header_line(&header, ValueCapture::Redacted));
+    });
+}
+
+/// The event with all of it replaced that a redacted trace must not tell.
+fn with_other_secrets(event: &OwnedEvent, seed: u64) -> OwnedEvent {
+    let mut event = event.clone();
+    match &mut event {
+        OwnedEvent::HostCall(call) => {
+            for (index, arg) in (1..).zip(&mut call.args) {
+                *arg = another_of_its_type(arg, seed ^ (index << 32));
+            }
+            if let Some(OwnedOutcome::Value(result)) = &mut call.outcome {
+                *result = another_of_its_type(result, !seed);
+            }
+        }
+        OwnedEvent::RunEnded { outcome: RunOutcome::Success | RunOutcome::Error, message } => {
+            *message = generated(!seed);
+        }
+        _ => {}
+    }
+    event
+}
+
+/// A value that has the type name of `value` and nothing else of it.
+fn another_of_its_type(value: &OwnedValue, seed: u64) -> OwnedValue {
+    let of = canonical::type_name(value).to_owned();
+    match (value, generated::<OwnedValue>(seed)) {
+        (OwnedValue::Bool(value), _) => OwnedValue::Bool(!value),
+        (OwnedValue::Int(_), _) => OwnedValue::Int(generated(seed)),
+        (OwnedValue::Float(_), _) => OwnedValue::Float(generated(seed)),
+        (OwnedValue::Duration { .. }, _) => OwnedValue::Duration { ns: generated(seed) },
+        (OwnedValue::String(_), _) => OwnedValue::String(generated(seed)),
+        (OwnedValue::Array(_), OwnedValue::Enum { payload, .. }) => OwnedValue::Array(payload),
+        (OwnedValue::Array(_), any) => OwnedValue::Array(vec![any].into()),
+        (_, OwnedValue::Array(payload)) => OwnedValue::Enum { name: of, case: generated(seed), payload },
+        (_, OwnedValue::Struct { fields, .. }) => OwnedValue::Struct { name: of, fields },
+        (_, OwnedValue::Int(id)) => OwnedValue::Resource { name: of, id },
+        (_, OwnedValue::Opaque { shown, .. }) => OwnedValue::Opaque { of, shown },
+        _ => OwnedValue::Redacted { of },
+    }
+}

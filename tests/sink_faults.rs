@@ -1,0 +1,586 @@
+//! `JsonlSink` over writers that fail in every way a writer can: every line in the file is whole or a fragment alone on its
+//! line, what was lost is counted exactly, and nothing but the header's failure ever reaches the caller.
+
+use std::collections::VecDeque;
+use std::io::{self, ErrorKind, Write};
+use std::panic;
+use std::sync::mpsc;
+use std::sync::{Arc, OnceLock};
+use std::thread;
+use std::time::Duration;
+
+use cove_trace::sink::Finished;
+use cove_trace::{JsonlSink, RecordingBackend, TraceEvent, TraceHeader, TraceSink, ValueCapture};
+
+/// What a scripted writer does when it is asked to write.
+#[derive(Debug, Clone, Copy)]
+enum OnWrite {
+    /// Takes at most so many bytes.
+    Take(usize),
+    Fail(ErrorKind),
+    /// Takes at most so many bytes, and claims to have taken so many more than it was given.
+    Overclaim(usize, usize),
+    /// Takes at most so many bytes and panics.
+    Panic(usize),
+}
+
+/// What a scripted writer does when it is asked to flush.
+#[derive(Debug, Clone, Copy)]
+enum OnFlush {
+    Done,
+    Fail(ErrorKind),
+    Panic,
+}
+
+const ALL: OnWrite = OnWrite::Take(usize::MAX);
+
+/// Follows a script, and behaves when that has come to its end.
+#[derive(Debug, Default)]
+struct Scripted {
+    writes: VecDeque<OnWrite>,
+    flushes: VecDeque<OnFlush>,
+    file: Vec<u8>,
+}
+
+impl Scripted {
+    /// A script that starts with the header.
+    fn new(writes: &[OnWrite], flushes: &[OnFlush]) -> Self {
+        Self { writes: writes.iter().copied().collect(), flushes: flushes.iter().copied().collect(), file: vec![] }
+    }
+
+    /// A script that starts after the header, which gets out.
+    fn after_header(writes: &[OnWrite], flushes: &[OnFlush]) -> Self {
+        let mut scripted = Self::new(writes, flushes);
+        scripted.writes.push_front(ALL);
+        scripted.flushes.push_front(OnFlush::Done);
+        scripted
+    }
+
+    fn take(&mut self, bytes: &[u8], most: usize) -> usize {
+        let taken = bytes.len().min(most);
+        self.file.extend_from_slice(&bytes[..taken]);
+        taken
+    }
+}
+
+impl Write for Scripted {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self.writes.pop_front().unwrap_or(ALL) {
+            OnWrite::Take(most) => Ok(self.take(bytes, most)),
+            OnWrite::Fail(kind) => Err(kind.into()),
+            OnWrite::Overclaim(most, more) => {
+                self.take(bytes, most);
+                Ok(bytes.len().saturating_add(more))
+            }
+            OnWrite::Panic(most) => {
+                self.take(bytes, most);
+                unwind()
+            }
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self.flushes.pop_front().unwrap_or(OnFlush::Done) {
+            OnFlush::Done => Ok(()),
+            OnFlush::Fail(kind) => Err(kind.into()),
+            OnFlush::Panic => unwind(),
+        }
+    }
+}
+
+/// Panics without the hook's message, of which there would be thousands.
+fn unwind() -> ! {
+    panic::resume_unwind(Box::new("the writer's own"))
+}
+
+const HEADER: &str =
+    r#"{"event":"trace_header","version":4,"backend":"vm","values":"full","entry":"main.cove","args":[]}"#;
+
+fn header() -> TraceHeader {
+    TraceHeader::new(RecordingBackend::Vm, ValueCapture::Full, "main.cove")
+}
+
+fn line(id: u64) -> String {
+    format!("{{\"event\":\"task_cancelled\",\"id\":{id}}}\n")
+}
+
+/// Records so many events, numbered from 0.
+fn record<W: Write + Send>(writer: W, events: u64) -> Finished<W> {
+    let sink = JsonlSink::new(writer, &header()).expect("the header gets out");
+    for id in 0..events {
+        sink.record(&TraceEvent::TaskCancelled { id });
+    }
+    let (dropped, last_error) = (sink.dropped(), sink.last_error());
+    let finished = sink.finish();
+    assert_eq!(dropped, finished.dropped);
+    assert_eq!(last_error.map(|error| error.kind()), finished.last_error.as_ref().map(|error| error.kind()));
+    finished
+}
+
+/// Holds what stands in the file after the header, how many events were counted as lost, and the last error.
+#[track_caller]
+fn assert_outcome(writer: Scripted, events: u64, file: &str, dropped: u64, last_error: Option<ErrorKind>) {
+    let finished = record(writer, events);
+    assert_eq!(String::from_utf8_lossy(&finished.writer.file), format!("{HEADER}\n{file}"));
+    assert_eq!(finished.dropped, dropped);
+    assert_eq!(finished.last_error.map(|error| error.kind()), last_error);
+}
+
+fn lines(ids: impl IntoIterator<Item = u64>) -> String {
+    ids.into_iter().map(line).collect()
+}
+
+#[test]
+fn short_writes_are_continued() {
+    assert_outcome(Scripted::after_header(&[OnWrite::Take(10); 50], &[]), 10, &lines(0..10), 0, None);
+    assert_outcome(Scripted::after_header(&[OnWrite::Take(1); 500], &[]), 10, &lines(0..10), 0, None);
+}
+
+#[test]
+fn one_event_is_one_write_and_one_flush() {
+    #[derive(Default)]
+    struct Counted {
+        writes: u64,
+        flushes: u64,
+    }
+    impl Write for Counted {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            assert_eq!(bytes.last(), Some(&b'\n'));
+            self.writes += 1;
+            Ok(bytes.len())
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            self.flushes += 1;
+            Ok(())
+        }
+    }
+    let finished = record(Counted::default(), 5);
+    assert!(finished.last_error.is_none());
+    assert_eq!((finished.writer.writes, finished.writer.flushes), (6, 6));
+}
+
+#[test]
+fn interrupted_is_tried_again_and_not_remembered() {
+    let interrupted = OnWrite::Fail(ErrorKind::Interrupted);
+    let writes = [interrupted, interrupted, OnWrite::Take(5), interrupted, OnWrite::Take(3), interrupted, ALL];
+    let flushes = [OnFlush::Fail(ErrorKind::Interrupted); 3];
+    assert_outcome(Scripted::after_header(&writes, &flushes), 3, &lines(0..3), 0, None);
+}
+
+#[test]
+fn would_block_is_a_failure() {
+    let writes = [OnWrite::Fail(ErrorKind::WouldBlock)];
+    assert_outcome(Scripted::after_header(&writes, &[]), 3, &lines(1..3), 1, Some(ErrorKind::WouldBlock));
+}
+
+#[test]
+fn a_writer_that_takes_nothing_is_a_failure() {
+    let writes = [OnWrite::Take(0)];
+    assert_outcome(Scripted::after_header(&writes, &[]), 3, &lines(1..3), 1, Some(ErrorKind::WriteZero));
+}
+
+#[test]
+fn a_disk_that_is_full_for_a_while() {
+    // The header is the first call: calls 5 to 9 are the events 3 to 7.
+    let full = OnWrite::Fail(ErrorKind::StorageFull);
+    let writes = [ALL, ALL, ALL, ALL, full, full, full, full, full];
+    let expected = lines((0..3).chain(8..12));
+    assert_outcome(Scripted::new(&writes, &[]), 12, &expected, 5, Some(ErrorKind::StorageFull));
+}
+
+#[test]
+fn a_failure_after_each_byte_of_a_line() {
+    let broken = OnWrite::Fail(ErrorKind::BrokenPipe);
+    let whole = line(0);
+    for out in 0..whole.len() {
+        let (fragment, rest) = whole.split_at(out);
+        let separator = if out == 0 { "" } else { "\n" };
+        let expected = format!("{fragment}{separator}{}", lines(1..3));
+        // Its text is out when nothing but the newline is missing.
+        let dropped = u64::from(rest != "\n");
+        let mut writes = vec![OnWrite::Take(out), broken];
+        if out == 0 {
+            writes.remove(0);
+        }
+        assert_outcome(Scripted::after_header(&writes, &[]), 3, &expected, dropped, Some(ErrorKind::BrokenPipe));
+    }
+}
+
+#[test]
+fn a_failure_after_each_byte_of_the_line_after_a_fragment() {
+    let broken = OnWrite::Fail(ErrorKind::BrokenPipe);
+    let fragment = &line(0)[..3];
+    let second = format!("\n{}", line(1));
+    for out in 1..second.len() {
+        let (second_fragment, rest) = second.split_at(out);
+        let separator = if out == 1 { "" } else { "\n" };
+        let expected = format!("{fragment}{second_fragment}{separator}{}", lines(2..4));
+        let dropped = 1 + u64::from(rest != "\n");
+        let writes = [OnWrite::Take(fragment.len()), broken, OnWrite::Take(out), broken];
+        assert_outcome(Scripted::after_header(&writes, &[]), 4, &expected, dropped, Some(ErrorKind::BrokenPipe));
+    }
+    // Nothing of it got out, so the one after it has to end the fragment.
+    let expected = format!("{fragment}\n{}", lines(2..4));
+    let writes = [OnWrite::Take(fragment.len()), broken, broken];
+    assert_outcome(Scripted::after_header(&writes, &[]), 4, &expected, 2, Some(ErrorKind::BrokenPipe));
+}
+
+#[test]
+fn only_the_newline_is_missing_at_the_end() {
+    let text = line(0).len() - 1;
+    let writes = [OnWrite::Take(text), OnWrite::Fail(ErrorKind::Other)];
+    assert_outcome(Scripted::after_header(&writes, &[]), 1, &line(0)[..text], 0, Some(ErrorKind::Other));
+}
+
+#[test]
+fn a_flush_that_fails_loses_nothing_and_is_remembered() {
+    let flushes = [OnFlush::Fail(ErrorKind::TimedOut)];
+    assert_outcome(Scripted::after_header(&[], &flushes), 3, &lines(0..3), 0, Some(ErrorKind::TimedOut));
+}
+
+#[test]
+fn the_last_error_is_the_one_told() {
+    let writes = [OnWrite::Fail(ErrorKind::BrokenPipe), OnWrite::Fail(ErrorKind::StorageFull)];
+    assert_outcome(Scripted::after_header(&writes, &[]), 3, &lines(2..3), 2, Some(ErrorKind::StorageFull));
+    // The flush comes after the write.
+    let flushes = [OnFlush::Fail(ErrorKind::TimedOut)];
+    assert_outcome(Scripted::after_header(&writes[..1], &flushes), 2, &lines(1..2), 1, Some(ErrorKind::TimedOut));
+}
+
+#[test]
+fn a_writer_that_panics_in_a_write() {
+    // The third call is the second event.
+    let expected = format!("{}\n{}", line(0), lines(2..5));
+    assert_outcome(Scripted::new(&[ALL, ALL, OnWrite::Panic(0)], &[]), 5, &expected, 1, Some(ErrorKind::Other));
+    let expected = format!("{}{}\n{}", line(0), &line(1)[..7], lines(2..5));
+    assert_outcome(Scripted::new(&[ALL, ALL, OnWrite::Panic(7)], &[]), 5, &expected, 1, Some(ErrorKind::Other));
+    let writes = [ALL, ALL, OnWrite::Take(5), OnWrite::Panic(2)];
+    assert_outcome(Scripted::new(&writes, &[]), 5, &expected, 1, Some(ErrorKind::Other));
+}
+
+#[test]
+fn a_writer_that_panics_in_a_flush() {
+    let flushes = [OnFlush::Done, OnFlush::Done, OnFlush::Panic];
+    assert_outcome(Scripted::new(&[], &flushes), 5, &lines(0..5), 0, Some(ErrorKind::Other));
+}
+
+#[test]
+fn a_panic_of_the_writer_poisons_nothing_on_other_threads() {
+    let writer = Scripted::after_header(&[OnWrite::Panic(0), OnWrite::Panic(0)], &[OnFlush::Panic]);
+    let sink = JsonlSink::new(writer, &header()).unwrap();
+    for id in 0..4 {
+        thread::scope(|scope| {
+            scope.spawn(|| sink.record(&TraceEvent::TaskCancelled { id }));
+        });
+    }
+    assert_eq!(sink.dropped(), 2);
+    assert_eq!(sink.last_error().unwrap().to_string(), "the trace's writer panicked");
+    let file = String::from_utf8(sink.finish().writer.file).unwrap();
+    assert_eq!(file, format!("{HEADER}\n\n{}", lines(2..4)));
+}
+
+#[test]
+fn a_writer_that_claims_more_than_it_was_given_is_not_believed() {
+    for more in [1, 1 << 40, usize::MAX] {
+        let writes = [OnWrite::Overclaim(usize::MAX, more), OnWrite::Take(5), OnWrite::Overclaim(usize::MAX, more)];
+        assert_outcome(Scripted::after_header(&writes, &[]), 4, &lines(0..4), 0, None);
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_device() {
+    use std::fs::{File, OpenOptions};
+
+    let full = || OpenOptions::new().write(true).open("/dev/full").unwrap();
+    assert_eq!(JsonlSink::new(full(), &header()).unwrap_err().kind(), ErrorKind::StorageFull);
+
+    /// Takes the header, and has no room for more.
+    struct RoomForAHeader(Option<Vec<u8>>, File);
+    impl Write for RoomForAHeader {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            if self.0.is_some() {
+                return self.1.write(bytes);
+            }
+            self.0 = Some(bytes.to_vec());
+            Ok(bytes.len())
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            self.1.flush()
+        }
+    }
+    let finished = record(RoomForAHeader(None, full()), 3);
+    assert_eq!(finished.dropped, 3);
+    assert_eq!(finished.last_error.unwrap().kind(), ErrorKind::StorageFull);
+}
+
+#[test]
+fn a_header_that_does_not_get_out_is_an_error() {
+    let broken = OnWrite::Fail(ErrorKind::BrokenPipe);
+    for (writes, flushes, kind) in [
+        (&[broken][..], &[][..], ErrorKind::BrokenPipe),
+        (&[OnWrite::Take(10), broken], &[], ErrorKind::BrokenPipe),
+        (&[OnWrite::Take(HEADER.len()), broken], &[], ErrorKind::BrokenPipe),
+        (&[OnWrite::Fail(ErrorKind::WouldBlock)], &[], ErrorKind::WouldBlock),
+        (&[OnWrite::Take(0)], &[], ErrorKind::WriteZero),
+        (&[OnWrite::Panic(3)], &[], ErrorKind::Other),
+        (&[], &[OnFlush::Fail(ErrorKind::TimedOut)], ErrorKind::TimedOut),
+        (&[], &[OnFlush::Panic], ErrorKind::Other),
+    ] {
+        let failed = JsonlSink::new(Scripted::new(writes, flushes), &header());
+        assert_eq!(failed.unwrap_err().kind(), kind, "{writes:?} {flushes:?}");
+    }
+}
+
+#[test]
+fn a_header_that_gets_out_with_some_trouble_is_no_error() {
+    let interrupted = OnWrite::Fail(ErrorKind::Interrupted);
+    for (writes, flushes) in [
+        (&[OnWrite::Take(10), interrupted, OnWrite::Take(1), interrupted][..], &[][..]),
+        (&[interrupted], &[OnFlush::Fail(ErrorKind::Interrupted), OnFlush::Fail(ErrorKind::Interrupted)]),
+        (&[OnWrite::Overclaim(usize::MAX, 1)], &[]),
+        (&[OnWrite::Take(10), OnWrite::Overclaim(usize::MAX, usize::MAX)], &[]),
+    ] {
+        assert_outcome(Scripted::new(writes, flushes), 2, &lines(0..2), 0, None);
+    }
+}
+
+#[test]
+fn errors_that_panic_when_they_are_dropped() {
+    #[derive(Debug)]
+    struct Bomb;
+    impl Drop for Bomb {
+        fn drop(&mut self) {
+            unwind();
+        }
+    }
+    impl std::fmt::Display for Bomb {
+        fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            f.write_str("bomb")
+        }
+    }
+    impl std::error::Error for Bomb {}
+
+    /// Fails with such an error until it has failed three times.
+    #[derive(Default)]
+    struct Bomber(Vec<u8>, u32);
+    impl Write for Bomber {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            if !self.0.is_empty() && self.1 < 3 {
+                self.1 += 1;
+                let kind = if self.1 == 1 { ErrorKind::Interrupted } else { ErrorKind::Other };
+                return Err(io::Error::new(kind, Bomb));
+            }
+            self.0.write(bytes)
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+    let sink = JsonlSink::new(Bomber::default(), &header()).unwrap();
+    for id in 0..4 {
+        sink.record(&TraceEvent::TaskCancelled { id });
+    }
+    assert!((2..=3).contains(&sink.dropped()), "{} dropped", sink.dropped());
+    let Finished { writer, last_error, .. } = sink.finish();
+    assert!(String::from_utf8(writer.0).unwrap().ends_with(&line(3)));
+    // The last of them is ours to deal with.
+    std::mem::forget(last_error);
+}
+
+/// A writer that traces what it does, or whose panic is recorded by the program's panic hook.
+#[test]
+fn a_writer_that_records_into_its_own_sink_does_not_wait_for_itself() {
+    type Shared = Arc<OnceLock<Arc<JsonlSink<Recursive>>>>;
+    struct Recursive(Vec<u8>, Shared);
+    impl Recursive {
+        fn trace(&self, id: u64) {
+            if let Some(sink) = self.1.get() {
+                sink.record(&TraceEvent::TaskCancelled { id });
+                assert!(sink.dropped() > 0);
+                assert!(sink.last_error().is_some());
+            }
+        }
+    }
+    impl Write for Recursive {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.trace(100);
+            self.0.write(bytes)
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            self.trace(101);
+            Ok(())
+        }
+    }
+
+    let (done, wait) = mpsc::channel();
+    thread::spawn(move || {
+        let shared = Shared::default();
+        let writer = Recursive(Vec::new(), Arc::clone(&shared));
+        let sink = Arc::new(JsonlSink::new(writer, &header()).unwrap());
+        assert!(shared.set(Arc::clone(&sink)).is_ok());
+        sink.record(&TraceEvent::TaskCancelled { id: 0 });
+        sink.record(&TraceEvent::TaskCancelled { id: 1 });
+        done.send(sink).unwrap();
+    });
+    let sink = wait.recv_timeout(Duration::from_secs(20)).expect("recording comes to an end");
+    // The events of the writer itself can't be written, and are counted.
+    assert_eq!(sink.dropped(), 4);
+}
+
+// A naive model of the contract, and pseudo-random scripts.
+
+struct Predicted {
+    file: String,
+    dropped: u64,
+    last_error: Option<ErrorKind>,
+    failures: usize,
+    /// Whether the writer ever claimed what it had not done; then there is nothing to be said about the file's lines.
+    lied: bool,
+}
+
+/// What the contract says about events 0 to `events` under a script, said byte for byte.
+fn predict(events: u64, writes: &[OnWrite], flushes: &[OnFlush]) -> Predicted {
+    let mut writes = writes.iter();
+    let mut flushes = flushes.iter();
+    let mut file = String::new();
+    let mut dropped = 0;
+    let mut last_error = None;
+    let mut failures = 0;
+    let mut lied = false;
+    let mut needs_newline = false;
+    for id in 0..events {
+        let mut rest = line(id);
+        if needs_newline {
+            rest.insert(0, '\n');
+        }
+        // What the sink knows to be the last byte out, and whether it knows.
+        let mut last_out = if needs_newline { '?' } else { '\n' };
+        let mut failure = None;
+        while failure.is_none() && !rest.is_empty() {
+            match *writes.next().unwrap_or(&ALL) {
+                OnWrite::Take(0) => failure = Some(ErrorKind::WriteZero),
+                OnWrite::Take(most) => {
+                    for byte in rest.drain(..rest.len().min(most)) {
+                        file.push(byte);
+                        last_out = byte;
+                    }
+                }
+                OnWrite::Fail(ErrorKind::Interrupted) => {}
+                OnWrite::Fail(kind) => failure = Some(kind),
+                OnWrite::Overclaim(most, _) => {
+                    lied |= most < rest.len();
+                    file.push_str(&rest[..rest.len().min(most)]);
+                    rest.clear();
+                    last_out = '\n';
+                }
+                OnWrite::Panic(most) => {
+                    file.push_str(&rest[..rest.len().min(most)]);
+                    last_out = '?';
+                    failure = Some(ErrorKind::Other);
+                }
+            }
+        }
+        if failure.is_some() {
+            failures += 1;
+            last_error = failure;
+            dropped += u64::from(rest != "\n");
+        }
+        needs_newline = last_out != '\n';
+        loop {
+            match *flushes.next().unwrap_or(&OnFlush::Done) {
+                OnFlush::Done => {}
+                OnFlush::Fail(ErrorKind::Interrupted) => continue,
+                OnFlush::Fail(kind) => last_error = Some(kind),
+                OnFlush::Panic => last_error = Some(ErrorKind::Other),
+            }
+            break;
+        }
+    }
+    Predicted { file, dropped, last_error, failures, lied }
+}
+
+/// SplitMix64.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    fn below(&mut self, bound: usize) -> usize {
+        usize::try_from(self.next() % bound as u64).expect("it is below a usize")
+    }
+
+    fn error(&mut self) -> ErrorKind {
+        [ErrorKind::Interrupted, ErrorKind::WouldBlock, ErrorKind::BrokenPipe, ErrorKind::StorageFull][self.below(4)]
+    }
+
+    fn on_write(&mut self) -> OnWrite {
+        match self.below(12) {
+            0..4 => ALL,
+            4..8 => OnWrite::Take(self.below(40)),
+            8..10 => OnWrite::Fail(self.error()),
+            10 => OnWrite::Overclaim([usize::MAX, self.below(40)][self.below(2)], self.below(3) + 1),
+            _ => OnWrite::Panic(self.below(40)),
+        }
+    }
+
+    fn on_flush(&mut self) -> OnFlush {
+        match self.below(6) {
+            0 => OnFlush::Fail(self.error()),
+            1 => OnFlush::Panic,
+            _ => OnFlush::Done,
+        }
+    }
+}
+
+/// Every line of `file` is whole, a fragment alone, or empty; and the lines that were not lost are there, in order.
+fn assert_whole_or_alone(file: &str, events: u64, predicted: &Predicted) {
+    let mut next = 0;
+    let mut whole = 0;
+    let mut leftovers = 0;
+    for found in file.split('\n') {
+        // What an event's line begins with tells it from any other.
+        let id = (next..events).find(|&id| line(id).trim_end() == found);
+        if let Some(id) = id {
+            next = id + 1;
+            whole += 1;
+        } else {
+            assert!((0..events).any(|id| line(id).starts_with(found)), "{found:?} in {file:?}");
+            leftovers += 1;
+        }
+    }
+    // The end of the file is one, as the last line has a newline.
+    assert!(leftovers <= predicted.failures + 1, "{file:?}");
+    assert!(whole >= events - predicted.dropped, "{file:?}");
+}
+
+#[test]
+fn pseudo_random_faults_have_the_outcome_that_the_contract_says() {
+    const EVENTS: u64 = 8;
+    let mut honest = 0;
+    for seed in 0..5_000 {
+        let mut random = Random(seed);
+        let writes: Vec<_> = (0..random.below(30)).map(|_| random.on_write()).collect();
+        let flushes: Vec<_> = (0..random.below(12)).map(|_| random.on_flush()).collect();
+        let predicted = predict(EVENTS, &writes, &flushes);
+
+        let finished = record(Scripted::after_header(&writes, &flushes), EVENTS);
+        let written = String::from_utf8(finished.writer.file).unwrap();
+        let file = written.strip_prefix(HEADER).and_then(|rest| rest.strip_prefix('\n')).unwrap();
+        let context = format!("seed {seed}: {writes:?} {flushes:?}");
+        assert_eq!(file, predicted.file, "{context}");
+        assert_eq!(finished.dropped, predicted.dropped, "{context}");
+        assert_eq!(finished.last_error.map(|error| error.kind()), predicted.last_error, "{context}");
+        if !predicted.lied {
+            honest += 1;
+            assert_whole_or_alone(file, EVENTS, &predicted);
+        }
+    }
+    assert!(honest > 2_000, "only {honest} scripts say something about lines");
+}

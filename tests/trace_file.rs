@@ -1,0 +1,266 @@
+//! `create_trace_file`: a fresh file of its owner's, put in the place of what was there without touching it.
+
+mod common;
+
+use std::fs::{self, File};
+use std::io::{ErrorKind, Read, Write};
+use std::path::Path;
+
+use common::scratch_dir::ScratchDir;
+use cove_trace::{JsonlSink, RecordingBackend, TraceEvent, TraceHeader, TraceSink, ValueCapture, create_trace_file};
+
+/// The names in a directory, in order.
+fn names(directory: &Path) -> Vec<String> {
+    let mut names: Vec<_> = fs::read_dir(directory)
+        .expect("the directory is there")
+        .map(|entry| entry.expect("an entry").file_name().into_string().expect("names are UTF-8"))
+        .collect();
+    names.sort();
+    names
+}
+
+fn read_on(file: &mut File) -> String {
+    let mut text = String::new();
+    file.read_to_string(&mut text).expect("the file can be read");
+    text
+}
+
+#[test]
+fn creates_a_file_and_no_other() {
+    let directory = ScratchDir::new("creates");
+    let path = directory.path().join("trace.jsonl");
+    create_trace_file(&path).unwrap().write_all(b"new").unwrap();
+    assert_eq!(fs::read(&path).unwrap(), b"new");
+    assert_eq!(names(directory.path()), ["trace.jsonl"]);
+}
+
+#[test]
+fn a_reader_of_the_old_file_keeps_it_whole() {
+    let directory = ScratchDir::new("old-reader");
+    let path = directory.path().join("trace.jsonl");
+    fs::write(&path, "the old trace").unwrap();
+    let mut reader = File::open(&path).unwrap();
+    create_trace_file(&path).unwrap().write_all(b"new").unwrap();
+    assert_eq!(read_on(&mut reader), "the old trace");
+    assert_eq!(fs::read(&path).unwrap(), b"new");
+    assert_eq!(names(directory.path()), ["trace.jsonl"]);
+}
+
+#[test]
+fn a_second_run_on_the_same_path_leaves_the_first_one_its_file() {
+    let directory = ScratchDir::new("two-runs");
+    let path = directory.path().join("trace.jsonl");
+    let start = |entry: &str| {
+        let header = TraceHeader::new(RecordingBackend::Ast, ValueCapture::Full, entry);
+        JsonlSink::new(create_trace_file(&path).unwrap(), &header).unwrap()
+    };
+    let header = |entry: &str| {
+        format!(
+            "{{\"event\":\"trace_header\",\"version\":4,\"backend\":\"ast\",\"values\":\"full\",\"entry\":\"{entry}\",\"args\":[]}}\n"
+        )
+    };
+    let line = |id| format!("{{\"event\":\"task_cancelled\",\"id\":{id}}}\n");
+
+    let first = start("first");
+    let mut reader_of_first = File::open(&path).unwrap();
+    first.record(&TraceEvent::TaskCancelled { id: 1 });
+    let second = start("second");
+    first.record(&TraceEvent::TaskCancelled { id: 2 });
+    second.record(&TraceEvent::TaskCancelled { id: 3 });
+    first.record(&TraceEvent::TaskCancelled { id: 4 });
+
+    for sink in [first, second] {
+        let finished = sink.finish();
+        assert_eq!(finished.dropped, 0);
+        assert!(finished.last_error.is_none());
+    }
+    assert_eq!(read_on(&mut reader_of_first), [header("first"), line(1), line(2), line(4)].concat());
+    assert_eq!(fs::read_to_string(&path).unwrap(), header("second") + &line(3));
+    assert_eq!(names(directory.path()), ["trace.jsonl"]);
+}
+
+#[test]
+fn runs_that_start_at_once_on_one_path_each_have_a_file() {
+    let directory = ScratchDir::new("at-once");
+    let path = directory.path().join("trace.jsonl");
+    std::thread::scope(|scope| {
+        for _ in 0..8 {
+            scope.spawn(|| {
+                for _ in 0..20 {
+                    create_trace_file(&path).unwrap().write_all(b"whole").unwrap();
+                }
+            });
+        }
+    });
+    assert_eq!(fs::read(&path).unwrap(), b"whole");
+    assert_eq!(names(directory.path()), ["trace.jsonl"]);
+}
+
+#[test]
+fn a_directory_is_refused_and_left_alone() {
+    let directory = ScratchDir::new("directory");
+    let path = directory.path().join("trace.jsonl");
+    fs::create_dir(&path).unwrap();
+    fs::write(path.join("inside"), "kept").unwrap();
+    assert_eq!(create_trace_file(&path).unwrap_err().kind(), ErrorKind::InvalidInput);
+    assert_eq!(fs::read(path.join("inside")).unwrap(), b"kept");
+    assert_eq!(names(directory.path()), ["trace.jsonl"]);
+}
+
+#[test]
+fn a_missing_directory_is_an_error() {
+    let directory = ScratchDir::new("missing");
+    let missing = directory.path().join("missing").join("trace.jsonl");
+    assert_eq!(create_trace_file(missing).unwrap_err().kind(), ErrorKind::NotFound);
+    assert!(create_trace_file("").is_err());
+    assert!(names(directory.path()).is_empty());
+}
+
+#[test]
+fn a_name_that_no_file_can_have_is_an_error_and_leaves_nothing_behind() {
+    let directory = ScratchDir::new("impossible");
+    let file = directory.path().join("file");
+    fs::write(&file, "kept").unwrap();
+    for name in
+        ["too long ".repeat(1_000), "nul\0".to_owned(), "file/below".to_owned(), "new/".to_owned(), "..".to_owned()]
+    {
+        assert!(create_trace_file(directory.path().join(&name)).is_err(), "{name:?}");
+    }
+    assert_eq!(names(directory.path()), ["file"]);
+    assert_eq!(fs::read(&file).unwrap(), b"kept");
+}
+
+#[cfg(unix)]
+mod unix {
+    use std::env;
+    use std::fs::Permissions;
+    use std::io;
+    use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt, symlink};
+    use std::os::unix::net::UnixListener;
+    use std::process::Command;
+
+    use super::*;
+
+    fn mode(path: &Path) -> u32 {
+        fs::symlink_metadata(path).expect("the file is there").permissions().mode() & 0o7777
+    }
+
+    /// Tells the process started by the next test where to create a file.
+    const CREATE_AT: &str = "COVE_TRACE_TEST_CREATE_AT";
+
+    #[test]
+    #[ignore = "runs in processes of its own, started by only_its_owner_can_open_it"]
+    fn create_where_the_environment_says() {
+        if let Some(path) = env::var_os(CREATE_AT) {
+            create_trace_file(path).unwrap();
+        }
+    }
+
+    #[test]
+    fn only_its_owner_can_open_it() {
+        let directory = ScratchDir::new("permissions");
+        let path = directory.path().join("trace.jsonl");
+        for umask in ["000", "022", "077", "0277", "0777"] {
+            for before in [None, Some(0o644), Some(0o666), Some(0o400)] {
+                if let Some(before) = before {
+                    fs::write(&path, "old").unwrap();
+                    fs::set_permissions(&path, Permissions::from_mode(before)).unwrap();
+                }
+                // A umask belongs to the whole process, so each one is set in a process of its own.
+                let created = Command::new("sh")
+                    .args(["-c", "umask \"$1\" && shift && exec \"$@\"", "sh", umask])
+                    .arg(env::current_exe().unwrap())
+                    .args(["--exact", "unix::create_where_the_environment_says", "--ignored"])
+                    .env(CREATE_AT, &path)
+                    .output()
+                    .unwrap();
+                let context = format!("umask {umask}, before {before:?}: {created:?}");
+                assert!(created.status.success(), "{context}");
+                assert_eq!(mode(&path), 0o600, "{context}");
+                assert_eq!(fs::read(&path).unwrap(), b"", "{context}");
+                assert_eq!(names(directory.path()), ["trace.jsonl"], "{context}");
+                fs::remove_file(&path).unwrap();
+            }
+        }
+    }
+
+    #[test]
+    fn another_hard_link_to_the_old_file_is_left_alone() {
+        let directory = ScratchDir::new("hard-link");
+        let path = directory.path().join("trace.jsonl");
+        let other = directory.path().join("other");
+        fs::write(&other, "kept").unwrap();
+        fs::set_permissions(&other, Permissions::from_mode(0o644)).unwrap();
+        fs::hard_link(&other, &path).unwrap();
+        create_trace_file(&path).unwrap().write_all(b"new").unwrap();
+        assert_eq!(fs::read(&other).unwrap(), b"kept");
+        assert_eq!(mode(&other), 0o644);
+        assert_eq!(fs::metadata(&other).unwrap().nlink(), 1);
+        assert_eq!(fs::read(&path).unwrap(), b"new");
+        assert_eq!(names(directory.path()), ["other", "trace.jsonl"]);
+    }
+
+    #[test]
+    fn a_symbolic_link_is_refused_and_left_alone() {
+        let directory = ScratchDir::new("symbolic-link");
+        let victim = directory.path().join("victim");
+        fs::write(&victim, "kept").unwrap();
+        fs::set_permissions(&victim, Permissions::from_mode(0o644)).unwrap();
+        let path = directory.path().join("trace.jsonl");
+        for target in
+            [victim.as_path(), Path::new("victim"), Path::new("nowhere"), Path::new("trace.jsonl"), directory.path()]
+        {
+            symlink(target, &path).unwrap();
+            assert_eq!(create_trace_file(&path).unwrap_err().kind(), ErrorKind::InvalidInput, "{target:?}");
+            assert_eq!(fs::read_link(&path).unwrap(), target);
+            assert_eq!(names(directory.path()), ["trace.jsonl", "victim"]);
+            fs::remove_file(&path).unwrap();
+        }
+        assert_eq!(fs::read(&victim).unwrap(), b"kept");
+        assert_eq!(mode(&victim), 0o644);
+    }
+
+    #[test]
+    fn what_is_no_file_is_refused_and_left_alone() {
+        let directory = ScratchDir::new("no-file");
+        let fifo = directory.path().join("fifo");
+        assert!(Command::new("mkfifo").arg(&fifo).status().unwrap().success());
+        // Nobody reads it: opening it to write would wait for ever.
+        assert_eq!(create_trace_file(&fifo).unwrap_err().kind(), ErrorKind::InvalidInput);
+        assert!(fs::symlink_metadata(&fifo).unwrap().file_type().is_fifo());
+
+        let socket = directory.path().join("socket");
+        let _listener = UnixListener::bind(&socket).unwrap();
+        assert_eq!(create_trace_file(&socket).unwrap_err().kind(), ErrorKind::InvalidInput);
+        assert!(fs::symlink_metadata(&socket).unwrap().file_type().is_socket());
+
+        assert_eq!(create_trace_file("/dev/null").unwrap_err().kind(), ErrorKind::InvalidInput);
+        assert!(fs::symlink_metadata("/dev/null").unwrap().file_type().is_char_device());
+        assert_eq!(names(directory.path()), ["fifo", "socket"]);
+    }
+
+    #[test]
+    fn a_directory_that_takes_no_files_is_an_error() {
+        let directory = ScratchDir::new("read-only");
+        let place = directory.path().join("place");
+        fs::create_dir(&place).unwrap();
+        let path = place.join("trace.jsonl");
+        fs::write(&path, "kept").unwrap();
+        fs::set_permissions(&place, Permissions::from_mode(0o500)).unwrap();
+        if fs::write(place.join("probe"), "").is_ok() {
+            writeln!(io::stderr(), "SKIPPED: a read-only directory stops nobody here (running as root?)").unwrap();
+        } else {
+            assert_eq!(create_trace_file(&path).unwrap_err().kind(), ErrorKind::PermissionDenied);
+            assert_eq!(names(&place), ["trace.jsonl"]);
+        }
+        assert_eq!(fs::read(&path).unwrap(), b"kept");
+        fs::set_permissions(&place, Permissions::from_mode(0o700)).unwrap();
+    }
+
+    /// Nobody can create a file there, whoever they are.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_place_of_the_kernels_is_an_error() {
+        assert!(create_trace_file("/proc/trace.jsonl").is_err());
+    }
+}
