@@ -123,12 +123,16 @@ pub enum TraceEvent<'a> {
     RunEnded {
         /// How.
         outcome: RunOutcome,
-        /// What was said about it.
+        /// What was said about it. A redacted trace keeps it unless the program itself said it, so a runtime's own message
+        /// must not quote values.
         message: Option<&'a str>,
     },
 }
 
-/// One call of the Host API.
+/// One call of the Host API, recorded once it is over.
+///
+/// The arguments are written as they are then. An interpreter whose host functions take or change their arguments keeps
+/// what it has to say about them until the call is over, or lets its host functions only read them.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct HostCall<'a> {
     /// The task that called; [`ENTRY_TASK`] for the entry.
@@ -150,7 +154,8 @@ pub struct HostCall<'a> {
 pub enum HostOutcome<'a> {
     /// The operation's result.
     Value(RecordedValue<'a>),
-    /// The host's refusal, in its own words. A redacted trace keeps it.
+    /// The host's refusal, in its own words. A redacted trace keeps it, so it must not quote values: the error texts of
+    /// many libraries do.
     Error(&'a str),
     /// The operation can't be answered from a trace (leaving the process, say). The host decides that about its
     /// operation, and the caller passes it on.

@@ -107,7 +107,7 @@
 //! | feature | default | adds |
 //! |---|---|---|
 //! | (none) | | the library: `itoa`, `ryu`, `memchr`, `smallvec`, `bumpalo` |
-//! | `summary` | by `cli` | [`summary`]: `hdrhistogram`, `serde`, `unicode-width` |
+//! | `summary` | by `cli` | `summary`, a run's figures as a type: `serde`, `unicode-width` |
 //! | `cli` | yes | the command `cove-trace`: `clap`, `serde_json` |
 //! | `arbitrary` | | `Arbitrary` for the owned forms: `arbitrary` |
 //!
@@ -140,10 +140,10 @@ pub use event::{
     TraceEvent, TraceHeader,
 };
 pub use names::{RecordingBackend, RunOutcome, UnknownName, ValueCapture};
-pub use reader::{Position, ReadError, ReadErrorKind, TraceReader};
+pub use reader::{Position, ReadError, ReadErrorKind, TracePart, TraceReader};
 pub use sink::{JsonlSink, NullSink, TraceSink, create_trace_file};
 pub use timing::Timing;
 pub use value::{
-    MAX_VALUE_DEPTH, NotReplayable, RecordedEnum, RecordedField, RecordedOpaque, RecordedResource, RecordedStruct,
-    RecordedValue, TraceValue, Tree, Value, ValueField, Values,
+    LiveArgs, MAX_VALUE_DEPTH, NotReplayable, RecordedEnum, RecordedField, RecordedOpaque, RecordedResource,
+    RecordedStruct, RecordedValue, TraceValue, Tree, Value, ValueField, Values,
 };

@@ -1,11 +1,13 @@
 //! Traces read as a stream: any `Read`, line by line, in constant memory.
 
 mod lines;
+mod walk;
 
 use std::fmt;
 use std::io::{self, Read};
 
 use self::lines::{LineFault, Lines, RawLine};
+pub use self::walk::TracePart;
 use crate::decode::{DecodeError, DecodeErrorKind, Decoder};
 use crate::event::{TraceEvent, TraceHeader};
 
@@ -98,7 +100,8 @@ impl<R: Read> TraceReader<R> {
     }
 
     /// The same reader with another limit for the length of a line, in bytes, its newline not counted. A longer line is an
-    /// error, and is passed without being held in memory. Memory stays below ten times the limit.
+    /// error, and is passed without being held in memory. Memory stays below twelve times the limit, the header apart: that
+    /// is kept, in at most eight times the length of its line.
     #[must_use]
     pub fn with_line_limit(mut self, limit: usize) -> Self {
         self.lines.set_limit(limit);

@@ -337,7 +337,7 @@ fn errors_are_errors() {
 
 #[test]
 fn waits_are_told_apart_from_work() {
-    let mut timing = Timing::start();
+    let timing = Timing::start();
     assert_eq!(timing.wait(), Duration::ZERO);
     let (result, first) = timing.wait_for(|| {
         thread::sleep(Duration::from_millis(20));
@@ -356,10 +356,10 @@ fn waits_are_told_apart_from_work() {
 
 #[test]
 fn waits_that_are_too_long_saturate() {
-    let mut timing = Timing::start();
+    let timing = Timing::start();
     timing.add_wait(Duration::from_secs(3_600));
     assert_eq!(timing.cpu(), Duration::ZERO);
     timing.add_wait(Duration::MAX);
-    assert_eq!(timing.wait(), Duration::MAX);
+    assert_eq!(timing.wait(), Duration::from_nanos(u64::MAX));
     assert_eq!(timing.cpu(), Duration::ZERO);
 }

@@ -14,7 +14,8 @@ use reading::same::assert_same_event;
 use reading::{corpus, json};
 
 /// Bytes that mean something to JSON, to the schema, or to UTF-8.
-const TELLING: &[u8] = b"{}[]\":,\\/-+.0123456789eEutfnlx \t\r\n\0\x0b\x1f\x7f\x80\xa0\xbf\xc0\xc3\xd8\xe2\xed\xef\xf0\xf5\xff_abd";
+const TELLING: &[u8] =
+    b"{}[]\":,\\/-+.0123456789eEutfnlx \t\r\n\0\x0b\x1f\x7f\x80\xa0\xbf\xc0\xc3\xd8\xe2\xed\xef\xf0\xf5\xff_abd";
 
 const MUTANTS: usize = 120_000;
 

@@ -30,7 +30,11 @@ pub fn texts(seed: u64, count: usize) -> Vec<OwnedEvent> {
     (0..count)
         .map(|_| {
             let text = random.prose(14_000);
-            random.call(["documents", "write", "documents.write"], vec![string("notes/today.md"), string(&text)], ok_unit())
+            random.call(
+                ["documents", "write", "documents.write"],
+                vec![string("notes/today.md"), string(&text)],
+                ok_unit(),
+            )
         })
         .collect()
 }
@@ -187,8 +191,8 @@ impl Random {
     /// About `len` bytes of text: lines of words, some quoted, some with letters outside of ASCII.
     fn prose(&mut self, len: usize) -> String {
         const WORDS: [&str; 16] = [
-            "the", "harbour", "light", "of", "an", "evening", "boats", "and", "ropes", "bread", "café", "over", "windows",
-            "in", "a", "naïve",
+            "the", "harbour", "light", "of", "an", "evening", "boats", "and", "ropes", "bread", "café", "over",
+            "windows", "in", "a", "naïve",
         ];
         let (mut text, mut column) = (String::with_capacity(len + 16), 0);
         while text.len() < len {

@@ -4,7 +4,9 @@ use std::borrow::Cow;
 use std::rc::Rc;
 
 use cove_trace::owned::{OwnedEvent, OwnedOutcome, OwnedValue};
-use cove_trace::{CallSite, HostCall, HostOutcome, RecordedValue, RenderedCallSite, TraceEvent, TraceValue, ValueWriter};
+use cove_trace::{
+    CallSite, HostCall, HostOutcome, RecordedValue, RenderedCallSite, TraceEvent, TraceValue, ValueWriter,
+};
 
 pub enum Value {
     Nil,

@@ -29,12 +29,9 @@ fn value(value: &OwnedValue) -> String {
         OwnedValue::Duration { ns } => format!(r#"{{"type":"duration","ns":{ns}}}"#),
         OwnedValue::String(text) => format!(r#"{{"type":"string","value":{}}}"#, quoted(text)),
         OwnedValue::Array(items) => format!(r#"{{"type":"array","items":[{}]}}"#, all(items)),
-        OwnedValue::Enum { name, case, payload } => format!(
-            r#"{{"type":"enum","name":{},"case":{},"payload":[{}]}}"#,
-            quoted(name),
-            quoted(case),
-            all(payload)
-        ),
+        OwnedValue::Enum { name, case, payload } => {
+            format!(r#"{{"type":"enum","name":{},"case":{},"payload":[{}]}}"#, quoted(name), quoted(case), all(payload))
+        }
         OwnedValue::Struct { name, fields } => {
             let fields = fields
                 .iter()

@@ -6,9 +6,18 @@ use serde::Serialize;
 #[derive(Serialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum Event<'a> {
-    TaskSpawned { id: u64, parent: Option<u64>, scope: &'a str },
-    TaskCompleted { id: u64, cpu_ns: u64 },
-    TaskCancelled { id: u64 },
+    TaskSpawned {
+        id: u64,
+        parent: Option<u64>,
+        scope: &'a str,
+    },
+    TaskCompleted {
+        id: u64,
+        cpu_ns: u64,
+    },
+    TaskCancelled {
+        id: u64,
+    },
     HostCall {
         task: u64,
         module: &'a str,
@@ -19,8 +28,18 @@ pub enum Event<'a> {
         args: Vec<Value<'a>>,
         outcome: Option<Outcome<'a>>,
     },
-    HeapCollected { task: u64, allocated: u64, freed: u64, live_objects: u64, live_bytes: u64, pause_ns: u64 },
-    RunEnded { outcome: &'static str, message: Option<&'a str> },
+    HeapCollected {
+        task: u64,
+        allocated: u64,
+        freed: u64,
+        live_objects: u64,
+        live_bytes: u64,
+        pause_ns: u64,
+    },
+    RunEnded {
+        outcome: &'static str,
+        message: Option<&'a str>,
+    },
 }
 
 #[derive(Serialize)]

@@ -81,8 +81,12 @@ pub fn write_ratios(file_name: &str, groups: &[Group]) -> std::io::Result<std::p
     let ratios: serde_json::Map<String, serde_json::Value> = groups
         .iter()
         .map(|group| {
-            let of = group.ratios().into_iter().map(|(name, ratio)| (name.to_string(), (ratio * 100.0).round() / 100.0));
-            (group.name.to_string(), of.map(|(name, ratio)| (name, ratio.into())).collect::<serde_json::Map<_, _>>().into())
+            let of =
+                group.ratios().into_iter().map(|(name, ratio)| (name.to_string(), (ratio * 100.0).round() / 100.0));
+            (
+                group.name.to_string(),
+                of.map(|(name, ratio)| (name, ratio.into())).collect::<serde_json::Map<_, _>>().into(),
+            )
         })
         .collect();
     let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name(file_name);

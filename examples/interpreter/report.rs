@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use cove_trace::TraceReader;
-use cove_trace::check::{Checker, Finding};
+use cove_trace::check::Checker;
 use cove_trace::summary::{Summary, escaped};
 
 use crate::runtime::Ending;
@@ -24,7 +24,12 @@ impl Report {
             problems.push(format!("line {}: {error}", error.position().line));
         });
         summary.file = path.display().to_string();
-        check(TraceReader::new(File::open(path)?), &mut problems);
+        // What can't be read was reported by the summary.
+        Checker::new().read(
+            &mut TraceReader::new(File::open(path)?),
+            |_| {},
+            |finding| problems.push(format!("line {}: {}", finding.line, finding.message)),
+        );
         Ok(Self { summary, problems })
     }
 
@@ -52,21 +57,4 @@ impl Report {
         }
         Ok(())
     }
-}
-
-/// Reports what no run can have produced. What can't be read was reported before.
-fn check(mut reader: TraceReader<File>, problems: &mut Vec<String>) {
-    let mut report = |finding: Finding| problems.push(format!("line {}: {}", finding.line, finding.message));
-    let mut checker = Checker::new();
-    if let Ok(Some(header)) = reader.header() {
-        checker.header(1, header, &mut report);
-    }
-    loop {
-        match reader.next_event_with_line() {
-            Ok(Some((line, event))) => checker.event(line, &event, &mut report),
-            Ok(None) => break,
-            Err(_) => {}
-        }
-    }
-    checker.finish(&mut report);
 }

@@ -18,12 +18,15 @@ mod entries;
 mod redaction;
 mod tasks;
 
+use std::convert::Infallible;
 use std::fmt;
+use std::io::Read;
 
 use self::entries::OpenEntries;
 use self::tasks::Tasks;
 use crate::event::{HostCall, TraceEvent, TraceHeader};
 use crate::names::ValueCapture;
+use crate::reader::{ReadError, TracePart, TraceReader};
 
 /// Something about a trace that can't be, or that its reader should know.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -135,6 +138,26 @@ impl Checker {
             let (module, op) = (call.site.module(), call.site.op());
             error(format!("{module}.{op} was not granted, but the call has an outcome"));
         }
+    }
+
+    /// Reads what is left of a trace to its end and looks at all of it, its end too.
+    ///
+    /// What can't be read is handed to `on_error`, and passed.
+    pub fn read<R: Read>(
+        mut self,
+        reader: &mut TraceReader<R>,
+        mut on_error: impl FnMut(&ReadError),
+        mut report: impl FnMut(Finding),
+    ) {
+        let Ok(()) = reader.walk(|part| {
+            match part {
+                TracePart::Header { line, header } => self.header(line, header, &mut report),
+                TracePart::Event { line, ref event } => self.event(line, event, &mut report),
+                TracePart::Fault(error) => on_error(&error),
+            }
+            Ok::<_, Infallible>(())
+        });
+        self.finish(&mut report);
     }
 
     /// Says what the end of the trace shows. Nothing, when nothing at all could be read: then the reader said why.

@@ -2,10 +2,10 @@
 
 use std::io::{self, Write};
 
-use cove_trace::{ValueCapture, encode_event, encode_header};
+use cove_trace::{TracePart, ValueCapture, encode_event, encode_header};
 
 use crate::diagnostics::Diagnostics;
-use crate::input::{Input, Part, walk};
+use crate::input::Input;
 use crate::output::Output;
 
 /// Writes a trace in its canonical form: the same events, each spelt the one way that a sink spells it.
@@ -22,13 +22,13 @@ pub(crate) fn run(args: &Args, output: &mut Output, diagnostics: &mut Diagnostic
     let Some(mut reader) = args.file.open(diagnostics) else { return Ok(()) };
     let name = args.file.name();
     let mut line = Vec::new();
-    walk(&mut reader, |part| {
+    reader.walk(|part| {
         line.clear();
         // In full: what was redacted stays redacted, and nothing else becomes so.
         match part {
-            Part::Header { header, .. } => encode_header(header, ValueCapture::Full, &mut line),
-            Part::Event { event, .. } => encode_event(&event, ValueCapture::Full, &mut line),
-            Part::Fault(error) => diagnostics.fault(&name, &error),
+            TracePart::Header { header, .. } => encode_header(header, ValueCapture::Full, &mut line),
+            TracePart::Event { event, .. } => encode_event(&event, ValueCapture::Full, &mut line),
+            TracePart::Fault(error) => diagnostics.fault(&name, &error),
         }
         output.write_all(&line)
     })

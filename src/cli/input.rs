@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{self, Cursor, Read};
 use std::path::PathBuf;
 
-use cove_trace::{ReadError, TraceEvent, TraceHeader, TraceReader};
+use cove_trace::TraceReader;
 
 use crate::diagnostics::Diagnostics;
 
@@ -55,42 +55,5 @@ fn uncompressed(mut source: impl Read + 'static) -> io::Result<Box<dyn Read>> {
     match COMPRESSED.iter().find(|(magic, _)| start.starts_with(magic)) {
         Some((_, format)) => Err(io::Error::other(format!("it is compressed with {format}; decompress it first"))),
         None => Ok(Box::new(Cursor::new(start).chain(source))),
-    }
-}
-
-/// One part of a trace.
-pub(crate) enum Part<'t> {
-    Header { line: u64, header: &'t TraceHeader },
-    Event { line: u64, event: TraceEvent<'t> },
-    Fault(ReadError),
-}
-
-/// Reads a trace to its end, past every fault that can be passed, and hands each part of it to `visit` in its turn. Stops
-/// early when that gives an error.
-pub(crate) fn walk(
-    reader: &mut TraceReader<impl Read>,
-    mut visit: impl FnMut(Part<'_>) -> io::Result<()>,
-) -> io::Result<()> {
-    let mut header_due = true;
-    loop {
-        if header_due {
-            match reader.header().map(Option::<&TraceHeader>::cloned) {
-                Ok(None) => {}
-                Ok(Some(header)) => {
-                    header_due = false;
-                    visit(Part::Header { line: reader.line(), header: &header })?;
-                }
-                // The header may stand on the next line, so that is looked at first.
-                Err(error) => {
-                    visit(Part::Fault(error))?;
-                    continue;
-                }
-            }
-        }
-        match reader.next_event_with_line() {
-            Ok(None) => return Ok(()),
-            Ok(Some((line, event))) => visit(Part::Event { line, event })?,
-            Err(error) => visit(Part::Fault(error))?,
-        }
     }
 }

@@ -40,8 +40,8 @@ impl<'a> Lexer<'a, '_> {
         let token = self.number(FLOAT)?;
         match token.parse::<f64>() {
             Ok(number) if number.is_finite() => Ok(number),
-            // A negative exponent may have been to come.
-            _ if self.at_end() && !token.contains(['e', 'E']) => Err(self.end_of_text("the rest of the number")),
+            // More of a negative exponent may have been to come.
+            _ if self.at_end() => Err(self.end_of_text("the rest of the number")),
             _ => {
                 let found = format!("the number {}", &token[..token.len().min(40)]);
                 Err(self.fault(start, DecodeErrorKind::OutOfRange, FLOAT, found))

@@ -53,10 +53,37 @@ impl Kind {
 static ANY: Shape = Shape {
     what: "an event",
     keys: &[
-        "event", "version", "backend", "values", "entry", "args", "id", "parent", "scope", "cpu_ns", "task", "module",
-        "op", "capability", "wait_ns", "granted", "outcome", "function", "allocated", "freed", "live_objects",
-        "live_bytes", "pause_ns", "collections", "object_count", "allocated_bytes", "peak_bytes", "allocated_words",
-        "capacity_words", "live_words", "message",
+        "event",
+        "version",
+        "backend",
+        "values",
+        "entry",
+        "args",
+        "id",
+        "parent",
+        "scope",
+        "cpu_ns",
+        "task",
+        "module",
+        "op",
+        "capability",
+        "wait_ns",
+        "granted",
+        "outcome",
+        "function",
+        "allocated",
+        "freed",
+        "live_objects",
+        "live_bytes",
+        "pause_ns",
+        "collections",
+        "object_count",
+        "allocated_bytes",
+        "peak_bytes",
+        "allocated_words",
+        "capacity_words",
+        "live_words",
+        "message",
     ],
 };
 static TRACE_HEADER: Shape =
@@ -77,8 +104,16 @@ static HEAP_COLLECTED: Shape = Shape {
 static HEAP_SUMMARY: Shape = Shape {
     what: "heap_summary",
     keys: &[
-        "event", "collections", "object_count", "allocated_bytes", "live_bytes", "peak_bytes", "pause_ns",
-        "allocated_words", "capacity_words", "live_words",
+        "event",
+        "collections",
+        "object_count",
+        "allocated_bytes",
+        "live_bytes",
+        "peak_bytes",
+        "pause_ns",
+        "allocated_words",
+        "capacity_words",
+        "live_words",
     ],
 };
 static RUN_ENDED: Shape = Shape { what: "run_ended", keys: &["event", "outcome", "message"] };
@@ -172,7 +207,9 @@ impl<'a> Lexer<'a, '_> {
                 "backend" => {
                     header.backend = self.name("a backend", RecordingBackend::EXPECTED, RecordingBackend::parse)?;
                 }
-                "values" => header.values = self.name("a value capture", ValueCapture::EXPECTED, ValueCapture::parse)?,
+                "values" => {
+                    header.values = self.name("a value capture", ValueCapture::EXPECTED, ValueCapture::parse)?;
+                }
                 "entry" => header.entry = self.text()?.to_owned(),
                 "args" => header.args = self.strings()?,
                 _ => self.discriminator_again()?,
@@ -381,11 +418,23 @@ impl<'a> Lexer<'a, '_> {
     }
 
     fn strings(&mut self) -> Step<Vec<String>> {
-        self.expect(b'[', "an array of strings")?;
-        let (mut strings, mut first) = (Vec::new(), true);
-        while self.next_item(&mut first)? {
-            strings.push(self.text()?.to_owned());
-        }
+        let start = self.at;
+        // Counted before any is kept: a list that grows takes three times the memory, and these are small.
+        let count = self.each_string(|_| {})?;
+        self.at = start;
+        let mut strings = Vec::with_capacity(count);
+        self.each_string(|text| strings.push(text.to_owned()))?;
         Ok(strings)
+    }
+
+    /// Gives each string of an array to `take`, and counts them.
+    fn each_string(&mut self, mut take: impl FnMut(&str)) -> Step<usize> {
+        self.expect(b'[', "an array of strings")?;
+        let (mut count, mut first) = (0, true);
+        while self.next_item(&mut first)? {
+            take(self.text()?);
+            count += 1;
+        }
+        Ok(count)
     }
 }

@@ -99,7 +99,12 @@ impl<'a> Lexer<'a, '_> {
         let Shape { what, keys } = members.shape;
         let Some(number) = keys.iter().position(|known| *known == key) else {
             let expected = format!("a key of {what} ({})", keys.join(", "));
-            return Err(self.fault(quote, DecodeErrorKind::UnknownKey, expected, format!("the key {}", quoted(key, 40))));
+            return Err(self.fault(
+                quote,
+                DecodeErrorKind::UnknownKey,
+                expected,
+                format!("the key {}", quoted(key, 40)),
+            ));
         };
         if members.given & 1 << number != 0 {
             let expected = format!("each key of {what} once");

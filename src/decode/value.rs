@@ -325,8 +325,8 @@ impl<'a> Lexer<'a, '_> {
         }
     }
 
-    /// Passes the name that has told the object's shape already.
+    /// Passes the name that has told the object's shape already, and so is a string.
     pub(super) fn discriminator_again(&mut self) -> Step<()> {
-        self.text().map(drop)
+        self.string_literal().map(drop)
     }
 }

@@ -64,12 +64,23 @@ pub(super) unsafe fn escape_into(text: &[u8], to: *mut u8) -> usize {
 trait Block {
     const LEN: usize;
 
-    /// Copies `LEN` bytes from `from` to `to`, and gives a bit for each that needs an escape, the first byte's the lowest.
+    /// Which bytes of a block need an escape.
+    type Marks: Copy;
+
+    const NONE: Self::Marks;
+
+    /// Copies `LEN` bytes from `from` to `to`, and marks those that need an escape.
     ///
     /// # Safety
     ///
     /// `from` must be valid for reads, `to` for writes, of `LEN` bytes.
-    unsafe fn copy(from: *const u8, to: *mut u8) -> u64;
+    unsafe fn copy(from: *const u8, to: *mut u8) -> Self::Marks;
+
+    /// What is marked in one or in the other.
+    fn either(one: Self::Marks, other: Self::Marks) -> Self::Marks;
+
+    /// A bit for each byte that is marked, the first byte's the lowest.
+    fn bits(marks: Self::Marks) -> u64;
 
     /// Whether one of these sixteen bytes needs an escape.
     fn any_special(low: u64, high: u64) -> bool;
@@ -89,10 +100,11 @@ unsafe fn escape_with<B: Block>(text: &[u8], to: *mut u8) -> usize {
     }
 }
 
+/// Escapes sixteen bytes or more.
+///
 /// # Safety
 ///
 /// As for [`escape_into`].
-#[inline]
 unsafe fn escape_long<B: Block>(text: &[u8], to: *mut u8) -> usize {
     let (mut read, mut written) = (0, 0);
     // What is stored again behind an escape is a whole wide block, which has to be there to read.
@@ -101,9 +113,48 @@ unsafe fn escape_long<B: Block>(text: &[u8], to: *mut u8) -> usize {
         written += unsafe { escape_wide::<B>(text.as_ptr().add(read), to.add(written)) };
         read += WIDE;
     }
+    // Of a longer text at least `WIDE` bytes are left.
+    let rest = &text[read..];
+    // SAFETY: `written <= 6 * read`, so what the rest takes at most is there.
+    let end = unsafe { to.add(written) };
+    // SAFETY: likewise.
+    if unsafe { copy_if_clean::<B>(rest, end) } {
+        return written + rest.len();
+    }
+    // SAFETY: likewise.
+    written + unsafe { escape_careful::<B>(rest, end) }
+}
+
+/// Copies sixteen bytes or more in the hope that none needs an escape, and says whether that is so.
+///
+/// # Safety
+///
+/// As for [`escape_into`].
+#[inline(always)]
+unsafe fn copy_if_clean<B: Block>(text: &[u8], to: *mut u8) -> bool {
+    let mut marks = B::NONE;
+    let last = text.len() - B::LEN;
+    let mut at = 0;
+    while at < last {
+        // SAFETY: `at + B::LEN < text.len()`.
+        marks = B::either(marks, unsafe { B::copy(text.as_ptr().add(at), to.add(at)) });
+        at += B::LEN;
+    }
+    // SAFETY: the last `B::LEN` bytes, some of them perhaps again.
+    marks = B::either(marks, unsafe { B::copy(text.as_ptr().add(last), to.add(last)) });
+    B::bits(marks) == 0
+}
+
+/// Escapes a text of any length, block by block.
+///
+/// # Safety
+///
+/// As for [`escape_into`].
+unsafe fn escape_careful<B: Block>(text: &[u8], to: *mut u8) -> usize {
+    let (mut read, mut written) = (0, 0);
     while text.len() - read >= B::LEN {
-        // SAFETY: `B::LEN` bytes are left to read, and there is room for six times as many, likewise.
-        let special = unsafe { B::copy(text.as_ptr().add(read), to.add(written)) };
+        // SAFETY: `B::LEN` bytes are left to read, and there is room for six times as many.
+        let special = B::bits(unsafe { B::copy(text.as_ptr().add(read), to.add(written)) });
         if special == 0 {
             read += B::LEN;
             written += B::LEN;
@@ -128,7 +179,7 @@ unsafe fn escape_wide<B: Block>(from: *const u8, to: *mut u8) -> usize {
     let mut special = 0;
     for block in (0..WIDE).step_by(B::LEN) {
         // SAFETY: inside of the first `WIDE` bytes on either side.
-        special |= unsafe { B::copy(from.add(block), to.add(block)) } << block;
+        special |= B::bits(unsafe { B::copy(from.add(block), to.add(block)) }) << block;
     }
     let (mut read, mut written) = (0, 0);
     while special != 0 {
@@ -172,6 +223,19 @@ unsafe fn escape_short<B: Block>(text: &[u8], to: *mut u8) -> usize {
             unsafe { to.add(text.len() - 4).cast::<[u8; 4]>().write(*last) };
             return text.len();
         }
+    } else if let [first, .., last] = *text {
+        // Two or three bytes: the middle one is one of the two when there are only two.
+        let middle = text[text.len() / 2];
+        let word = u64::from(first) | u64::from(middle) << 8 | u64::from(last) << 16 | FILL << 24;
+        if !B::any_special(word, FILL) {
+            // SAFETY: the text's own length is there to write: its first byte,
+            unsafe { to.write(first) };
+            // SAFETY: its middle one,
+            unsafe { to.add(text.len() / 2).write(middle) };
+            // SAFETY: and its last.
+            unsafe { to.add(text.len() - 1).write(last) };
+            return text.len();
+        }
     }
     let mut written = 0;
     for &byte in text {
@@ -203,34 +267,51 @@ mod sse2 {
 
     pub(super) struct Block;
 
-    /// A bit for each byte that needs an escape.
+    /// All ones in each byte that needs an escape.
     #[target_feature(enable = "sse2")]
     #[inline]
-    fn special(block: __m128i) -> i32 {
+    fn special(block: __m128i) -> __m128i {
         // A byte is below 0x20 when the smaller of it and 0x1f is itself.
         let control = _mm_cmpeq_epi8(_mm_min_epu8(block, _mm_set1_epi8(0x1f)), block);
         let quote = _mm_cmpeq_epi8(block, _mm_set1_epi8(b'"'.cast_signed()));
         let backslash = _mm_cmpeq_epi8(block, _mm_set1_epi8(b'\\'.cast_signed()));
-        _mm_movemask_epi8(_mm_or_si128(control, _mm_or_si128(quote, backslash)))
+        _mm_or_si128(control, _mm_or_si128(quote, backslash))
     }
 
     #[target_feature(enable = "sse2")]
     #[inline]
     fn any_special(low: u64, high: u64) -> bool {
-        special(_mm_set_epi64x(high.cast_signed(), low.cast_signed())) != 0
+        _mm_movemask_epi8(special(_mm_set_epi64x(high.cast_signed(), low.cast_signed()))) != 0
     }
 
     impl super::Block for Block {
         const LEN: usize = 16;
 
+        type Marks = __m128i;
+
+        // SAFETY: any bytes are a vector.
+        const NONE: __m128i = unsafe { std::mem::transmute([0_u8; 16]) };
+
         #[inline(always)]
-        unsafe fn copy(from: *const u8, to: *mut u8) -> u64 {
+        unsafe fn copy(from: *const u8, to: *mut u8) -> __m128i {
             // SAFETY: `from` is readable for 16 bytes, as the trait's contract says; the load asks for no alignment.
             let block = unsafe { _mm_loadu_si128(from.cast::<__m128i>()) };
             // SAFETY: `to` is writable for 16 bytes, likewise.
             unsafe { _mm_storeu_si128(to.cast::<__m128i>(), block) };
             // SAFETY: every x86-64 has SSE2.
-            u64::from(unsafe { special(block) }.cast_unsigned())
+            unsafe { special(block) }
+        }
+
+        #[inline(always)]
+        fn either(one: __m128i, other: __m128i) -> __m128i {
+            // SAFETY: every x86-64 has SSE2.
+            unsafe { _mm_or_si128(one, other) }
+        }
+
+        #[inline(always)]
+        fn bits(marks: __m128i) -> u64 {
+            // SAFETY: every x86-64 has SSE2.
+            u64::from(unsafe { _mm_movemask_epi8(marks) }.cast_unsigned())
         }
 
         #[inline(always)]
@@ -264,14 +345,28 @@ mod swar {
     impl super::Block for Block {
         const LEN: usize = 8;
 
+        type Marks = u64;
+
+        const NONE: u64 = 0;
+
         #[inline(always)]
         unsafe fn copy(from: *const u8, to: *mut u8) -> u64 {
             // SAFETY: `from` is readable for 8 bytes, as the trait's contract says.
             let block = unsafe { from.cast::<[u8; 8]>().read() };
             // SAFETY: `to` is writable for 8 bytes, likewise.
             unsafe { to.cast::<[u8; 8]>().write(block) };
+            special(u64::from_le_bytes(block))
+        }
+
+        #[inline(always)]
+        fn either(one: u64, other: u64) -> u64 {
+            one | other
+        }
+
+        #[inline(always)]
+        fn bits(marks: u64) -> u64 {
             // Moves the high bit of each byte to one of the top eight bits, in order.
-            (special(u64::from_le_bytes(block)) >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56
+            (marks >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56
         }
 
         #[inline(always)]

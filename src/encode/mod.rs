@@ -1,18 +1,21 @@
 //! Events to bytes: the schema of the format, readable from top to bottom. No input, no output, no lock.
 //!
-//! A line is written field by field straight into a byte buffer ([`buffer`]): a fragment of the schema as it stands here, and
-//! what follows it: a string, escaped while it is copied ([`escape`]), or digits by `itoa` and `ryu`. Values are written by
-//! their own code through a [`ValueWriter`] ([`value`]). Nothing is allocated but the room that the buffer needs.
+//! A line is put straight into a byte buffer ([`buffer`]): fragments of the schema as they stand here, strings, escaped while
+//! they are copied ([`escape`]), digits by `itoa` and `ryu`. Values are written by their own code through a [`ValueWriter`]
+//! ([`value`]). Nothing is allocated but the room that the buffer needs.
 
 mod buffer;
 mod escape;
 mod number;
+mod parts;
 mod scratch;
 mod value;
 mod written;
 
-pub(crate) use self::scratch::{Line, with_line};
+use self::buffer::Part;
 use self::number::nanoseconds;
+use self::parts::Rendered;
+pub(crate) use self::scratch::{Line, with_line};
 use self::value::Encoder;
 pub(crate) use self::value::discard;
 pub use self::value::{FieldWriter, ItemWriter, ValueWriter};
@@ -64,7 +67,7 @@ impl RenderedCallSite {
     pub fn new(module: &str, op: &str, capability: &str) -> Self {
         let site = CallSite::new(module, op, capability);
         let mut rendered = Vec::new();
-        append(&mut rendered, |encoder| encoder.call_site(site));
+        append(&mut rendered, |encoder| encoder.line.put(call_site(&site)));
         Self::keep(site, rendered)
     }
 }
@@ -79,141 +82,129 @@ fn append(out: &mut Vec<u8>, write: impl FnOnce(&mut Encoder)) {
 /// The schema.
 impl Encoder {
     fn header(&mut self, header: &TraceHeader, capture: ValueCapture) {
+        let TraceHeader { backend, values, entry, args } = header;
         let line = &mut self.line;
-        line.unsigned(br#"{"event":"trace_header","version":"#, TRACE_FORMAT_VERSION.into());
-        line.string(br#","backend":"#, header.backend.as_str());
-        line.string(br#","values":"#, header.values.as_str());
-        line.string(br#","entry":"#, &header.entry);
-        line.raw(br#","args":["#);
-        for (index, arg) in header.args.iter().enumerate() {
-            let arg = match capture {
+        line.put((br#"{"event":"trace_header","version":"#, u64::from(TRACE_FORMAT_VERSION)));
+        line.put((br#","backend":"#, backend.as_str(), br#","values":"#, values.as_str()));
+        line.put((br#","entry":"#, entry.as_str(), br#","args":["#));
+        for (index, arg) in args.iter().enumerate() {
+            if index > 0 {
+                line.put(b",");
+            }
+            line.put(match capture {
                 ValueCapture::Full => arg,
                 ValueCapture::Redacted => TraceHeader::REDACTED_ARG,
-            };
-            if index == 0 {
-                line.string(b"", arg);
-            } else {
-                line.string(b",", arg);
-            }
+            });
         }
-        line.raw(b"]}\n");
+        line.put(b"]}\n");
     }
 
     fn event(&mut self, event: &TraceEvent<'_>, capture: ValueCapture) {
         let line = &mut self.line;
         match *event {
-            TraceEvent::TaskSpawned { id, parent, scope } => {
-                line.unsigned(br#"{"event":"task_spawned","id":"#, id);
-                self.unsigned_or_null(br#","parent":"#, parent);
-                self.line.string(br#","scope":"#, scope);
-            }
+            TraceEvent::TaskSpawned { id, parent, scope } => line.put((
+                (br#"{"event":"task_spawned","id":"#, id),
+                (br#","parent":"#, parent),
+                (br#","scope":"#, scope),
+                b"}\n",
+            )),
             TraceEvent::TaskCompleted { id, cpu } => {
-                line.unsigned(br#"{"event":"task_completed","id":"#, id);
-                line.unsigned(br#","cpu_ns":"#, nanoseconds(cpu));
+                line.put((br#"{"event":"task_completed","id":"#, id, br#","cpu_ns":"#, cpu, b"}\n"));
             }
             TraceEvent::TaskCancelled { id } => {
-                line.unsigned(br#"{"event":"task_cancelled","id":"#, id);
+                line.put((br#"{"event":"task_cancelled","id":"#, id, b"}\n"));
             }
             TraceEvent::HostCall(ref call) => self.host_call(call, capture),
             TraceEvent::EntryEnter { module, function } => {
-                line.string(br#"{"event":"entry_enter","module":"#, module);
-                line.string(br#","function":"#, function);
+                line.put((br#"{"event":"entry_enter","module":"#, module, br#","function":"#, function, b"}\n"));
             }
-            TraceEvent::EntryExit { module, function, cpu, wait } => {
-                line.string(br#"{"event":"entry_exit","module":"#, module);
-                line.string(br#","function":"#, function);
-                line.unsigned(br#","cpu_ns":"#, nanoseconds(cpu));
-                line.unsigned(br#","wait_ns":"#, nanoseconds(wait));
-            }
-            TraceEvent::HeapCollected { task, allocated, freed, live_objects, live_bytes, pause } => {
-                line.unsigned(br#"{"event":"heap_collected","task":"#, task);
-                line.unsigned(br#","allocated":"#, allocated);
-                line.unsigned(br#","freed":"#, freed);
-                line.unsigned(br#","live_objects":"#, live_objects);
-                line.unsigned(br#","live_bytes":"#, live_bytes);
-                line.unsigned(br#","pause_ns":"#, nanoseconds(pause));
-            }
+            TraceEvent::EntryExit { module, function, cpu, wait } => line.put((
+                (br#"{"event":"entry_exit","module":"#, module),
+                (br#","function":"#, function),
+                (br#","cpu_ns":"#, cpu),
+                (br#","wait_ns":"#, wait),
+                b"}\n",
+            )),
+            TraceEvent::HeapCollected { task, allocated, freed, live_objects, live_bytes, pause } => line.put((
+                (br#"{"event":"heap_collected","task":"#, task),
+                (br#","allocated":"#, allocated),
+                (br#","freed":"#, freed),
+                (br#","live_objects":"#, live_objects),
+                (br#","live_bytes":"#, live_bytes),
+                (br#","pause_ns":"#, pause),
+                b"}\n",
+            )),
             TraceEvent::HeapSummary(ref summary) => self.heap_summary(summary),
             TraceEvent::RunEnded { outcome, message } => {
-                line.string(br#"{"event":"run_ended","outcome":"#, outcome.as_str());
+                line.put((br#"{"event":"run_ended","outcome":"#, outcome.as_str(), br#","message":"#));
                 match message {
-                    Some(text) if keeps_message(outcome, capture) => line.string(br#","message":"#, text),
-                    _ => line.raw(br#","message":null"#),
+                    Some(text) if keeps_message(outcome, capture) => line.put((text, b"}\n")),
+                    _ => line.put(b"null}\n"),
                 }
             }
         }
-        self.line.raw(b"}\n");
     }
 
     fn host_call(&mut self, call: &HostCall<'_>, capture: ValueCapture) {
-        self.line.unsigned(br#"{"event":"host_call","task":"#, call.task);
+        let start = (br#"{"event":"host_call","task":"#, call.task);
+        let verdict = (br#","wait_ns":"#, call.wait, br#","granted":"#, call.granted, br#","args":["#);
         match call.site.rendered() {
-            Some(rendered) => self.line.rendered(rendered),
-            None => self.call_site(call.site),
-        }
-        self.line.unsigned(br#","wait_ns":"#, nanoseconds(call.wait));
-        if call.granted {
-            self.line.raw(br#","granted":true,"args":["#);
-        } else {
-            self.line.raw(br#","granted":false,"args":["#);
+            Some(rendered) => self.line.put((start, Rendered(rendered), verdict)),
+            None => self.line.put((start, call_site(&call.site), verdict)),
         }
         for (index, arg) in call.args.iter().enumerate() {
             if index > 0 {
-                self.line.raw(b",");
+                self.line.put(b",");
             }
             self.recorded(arg, capture);
         }
         match call.outcome {
-            None => self.line.raw(br#"],"outcome":null"#),
+            None => self.line.put(b"],\"outcome\":null}\n"),
             Some(HostOutcome::Value(ref value)) => {
-                self.line.raw(br#"],"outcome":{"kind":"value","value":"#);
+                self.line.put(br#"],"outcome":{"kind":"value","value":"#);
                 self.recorded(value, capture);
-                self.line.raw(b"}");
+                self.line.put(b"}}\n");
             }
             Some(HostOutcome::Error(message)) => {
-                self.line.string(br#"],"outcome":{"kind":"error","message":"#, message);
-                self.line.raw(b"}");
+                self.line.put((br#"],"outcome":{"kind":"error","message":"#, message, b"}}\n"));
             }
-            Some(HostOutcome::NotRecordable) => self.line.raw(br#"],"outcome":{"kind":"not_recordable"}"#),
+            Some(HostOutcome::NotRecordable) => {
+                self.line.put(b"],\"outcome\":{\"kind\":\"not_recordable\"}}\n");
+            }
         }
     }
 
-    /// The part of a host call that never changes for one site.
-    fn call_site(&mut self, site: CallSite<'_>) {
-        self.line.string(br#","module":"#, site.module());
-        self.line.string(br#","op":"#, site.op());
-        self.line.string(br#","capability":"#, site.capability());
-    }
-
     fn heap_summary(&mut self, summary: &HeapSummary) {
-        self.line.unsigned(br#"{"event":"heap_summary","collections":"#, summary.collections);
-        self.unsigned_or_null(br#","object_count":"#, summary.object_count);
-        self.unsigned_or_null(br#","allocated_bytes":"#, summary.allocated_bytes);
-        self.unsigned_or_null(br#","live_bytes":"#, summary.live_bytes);
-        self.unsigned_or_null(br#","peak_bytes":"#, summary.peak_bytes);
-        self.unsigned_or_null(br#","pause_ns":"#, summary.pause.map(nanoseconds));
-        self.unsigned_or_null(br#","allocated_words":"#, summary.allocated_words);
-        self.unsigned_or_null(br#","capacity_words":"#, summary.capacity_words);
-        self.unsigned_or_null(br#","live_words":"#, summary.live_words);
+        self.line.put((
+            (br#"{"event":"heap_summary","collections":"#, summary.collections),
+            (br#","object_count":"#, summary.object_count),
+            (br#","allocated_bytes":"#, summary.allocated_bytes),
+            (br#","live_bytes":"#, summary.live_bytes),
+            (br#","peak_bytes":"#, summary.peak_bytes),
+            (br#","pause_ns":"#, summary.pause.map(nanoseconds)),
+            (br#","allocated_words":"#, summary.allocated_words),
+            (br#","capacity_words":"#, summary.capacity_words),
+            (br#","live_words":"#, summary.live_words),
+            b"}\n",
+        ));
     }
 
     fn recorded(&mut self, value: &RecordedValue<'_>, capture: ValueCapture) {
         match (capture, value) {
-            (ValueCapture::Full, RecordedValue::Live(value)) => self.guarded(*value),
-            (ValueCapture::Full, value) => self.guarded(value),
             (ValueCapture::Redacted, value) => self.redaction(value),
-        }
-    }
-
-    fn unsigned_or_null<const N: usize>(&mut self, fragment: &[u8; N], number: Option<u64>) {
-        match number {
-            Some(number) => self.line.unsigned(fragment, number),
-            None => {
-                self.line.raw(fragment);
-                self.line.raw(b"null");
+            (ValueCapture::Full, RecordedValue::Live(value)) => self.guarded(*value),
+            // A live value can be among the parts of these.
+            (ValueCapture::Full, RecordedValue::Array(_) | RecordedValue::Enum(_) | RecordedValue::Struct(_)) => {
+                self.guarded(value);
             }
+            (ValueCapture::Full, value) => self.harmless(value),
         }
     }
+}
+
+/// The part of a host call that never changes for one site.
+fn call_site<'a>(site: &CallSite<'a>) -> impl Part + use<'a> {
+    (br#","module":"#, site.module(), br#","op":"#, site.op(), br#","capability":"#, site.capability())
 }
 
 /// Whether a run's closing message stays: not where the program built it and the trace is redacted.

@@ -4,8 +4,10 @@ use std::any::Any;
 use std::borrow::Cow;
 use std::fmt::{self, Write as _};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Duration;
 
 use super::buffer::Buffer;
+use super::parts::Finite;
 use crate::value::{MAX_VALUE_DEPTH, TraceValue, type_names};
 
 /// A line being written, with the state of the value that is being written into it.
@@ -60,20 +62,22 @@ impl Encoder {
         }
     }
 
+    /// Writes one argument or result that has no code of its own, and so nothing to be guarded against.
+    pub(super) fn harmless<V: TraceValue>(&mut self, value: &V) {
+        value.write(ValueWriter { encoder: self });
+    }
+
     /// Writes the redaction of one argument or result: its type's name, and nothing else of it.
     pub(super) fn redaction<V: TraceValue + ?Sized>(&mut self, value: &V) {
         self.redacted(&guarded_type_name(value));
     }
 
     fn redacted(&mut self, of: &str) {
-        self.line.string(br#"{"type":"redacted","of":"#, of);
-        self.line.raw(b"}");
+        self.line.put((br#"{"type":"redacted","of":"#, of, b"}"));
     }
 
     fn opaque(&mut self, of: &str, shown: &str) {
-        self.line.string(br#"{"type":"opaque","of":"#, of);
-        self.line.string(br#","shown":"#, shown);
-        self.line.raw(b"}");
+        self.line.put((br#"{"type":"opaque","of":"#, of, br#","shown":"#, shown, b"}"));
     }
 
     /// Runs code that may belong to the value. If it unwinds through here the value counts as failed, even when some
@@ -115,40 +119,35 @@ impl Encoder {
 
     #[inline]
     fn open_array(&mut self) {
-        self.line.raw(br#"{"type":"array","items":["#);
+        self.line.put(br#"{"type":"array","items":["#);
     }
 
     #[inline]
     fn open_enum(&mut self, name: &str, case: &str) {
-        self.line.string(br#"{"type":"enum","name":"#, name);
-        self.line.string(br#","case":"#, case);
-        self.line.raw(br#","payload":["#);
+        self.line.put((br#"{"type":"enum","name":"#, name, br#","case":"#, case, br#","payload":["#));
     }
 
     #[inline]
     fn open_struct(&mut self, name: &str) {
-        self.line.string(br#"{"type":"struct","name":"#, name);
-        self.line.raw(br#","fields":["#);
+        self.line.put((br#"{"type":"struct","name":"#, name, br#","fields":["#));
     }
 
     #[inline]
     fn close_container(&mut self) {
-        self.line.raw(b"]}");
+        self.line.put(b"]}");
     }
 
     #[inline]
     fn open_field(&mut self, name: &str, first: bool) {
-        if first {
-            self.line.string(br#"{"name":"#, name);
-        } else {
-            self.line.string(br#",{"name":"#, name);
+        if !first {
+            self.line.put(b",");
         }
-        self.line.raw(br#","value":"#);
+        self.line.put((br#"{"name":"#, name, br#","value":"#));
     }
 
     #[inline]
     fn close_field(&mut self) {
-        self.line.raw(b"}");
+        self.line.put(b"}");
     }
 
     /// Whether a container may stand here. If not, an opaque of that type is written in its place.
@@ -217,34 +216,26 @@ impl ValueWriter<'_> {
     /// The value that says nothing. Its type name is `Unit`.
     #[inline]
     pub fn unit(self) {
-        self.encoder.line.raw(br#"{"type":"unit"}"#);
+        self.encoder.line.put(br#"{"type":"unit"}"#);
     }
 
     /// A truth value. Its type name is `Bool`.
     #[inline]
     pub fn bool(self, value: bool) {
-        if value {
-            self.encoder.line.raw(br#"{"type":"bool","value":true}"#);
-        } else {
-            self.encoder.line.raw(br#"{"type":"bool","value":false}"#);
-        }
+        self.encoder.line.put((br#"{"type":"bool","value":"#, value, b"}"));
     }
 
     /// A whole number. Its type name is `Int`.
     #[inline]
     pub fn int(self, value: i64) {
-        let line = &mut self.encoder.line;
-        line.signed(br#"{"type":"int","value":"#, value);
-        line.raw(b"}");
+        self.encoder.line.put((br#"{"type":"int","value":"#, value, b"}"));
     }
 
     /// A number. Its type name is `Float`. One that is not finite is written as an opaque (`NaN`, `inf`, `-inf`).
     #[inline]
     pub fn float(self, value: f64) {
         if value.is_finite() {
-            let line = &mut self.encoder.line;
-            line.finite(br#"{"type":"float","value":"#, value);
-            line.raw(b"}");
+            self.encoder.line.put((br#"{"type":"float","value":"#, Finite(value), b"}"));
         } else {
             let shown = if value.is_nan() {
                 "NaN"
@@ -257,20 +248,22 @@ impl ValueWriter<'_> {
         }
     }
 
-    /// A span of time in nanoseconds. Its type name is `Duration`.
+    /// A span of time. Its type name is `Duration`. One longer than `i64::MAX` nanoseconds is written as that many.
+    #[inline]
+    pub fn duration(self, duration: Duration) {
+        self.duration_ns(i64::try_from(duration.as_nanos()).unwrap_or(i64::MAX));
+    }
+
+    /// A span of time in nanoseconds, which may be negative. Its type name is `Duration`.
     #[inline]
     pub fn duration_ns(self, ns: i64) {
-        let line = &mut self.encoder.line;
-        line.signed(br#"{"type":"duration","ns":"#, ns);
-        line.raw(b"}");
+        self.encoder.line.put((br#"{"type":"duration","ns":"#, ns, b"}"));
     }
 
     /// A text. Its type name is `String`.
     #[inline]
     pub fn string(self, text: &str) {
-        let line = &mut self.encoder.line;
-        line.string(br#"{"type":"string","value":"#, text);
-        line.raw(b"}");
+        self.encoder.line.put((br#"{"type":"string","value":"#, text, b"}"));
     }
 
     /// A string of bytes. Its type name is `String`. When it is UTF-8 it is written as a string, otherwise as an opaque
@@ -316,10 +309,7 @@ impl ValueWriter<'_> {
     /// `name`.
     #[inline]
     pub fn resource(self, name: &str, id: i64) {
-        let line = &mut self.encoder.line;
-        line.string(br#"{"type":"resource","name":"#, name);
-        line.signed(br#","id":"#, id);
-        line.raw(b"}");
+        self.encoder.line.put((br#"{"type":"resource","name":"#, name, br#","id":"#, id, b"}"));
     }
 
     /// A value left out on purpose, a secret say: all that is written is `of`, the name of its type.
@@ -330,15 +320,13 @@ impl ValueWriter<'_> {
     /// A value that the encoding cannot represent (a closure, a task handle, a shared vector): the name of its type, and
     /// what it prints as. The text goes straight into the line; its formatter runs once.
     pub fn opaque(self, of: &str, shown: impl fmt::Display) {
-        let line = &mut self.encoder.line;
-        line.string(br#"{"type":"opaque","of":"#, of);
-        line.raw(br#","shown":""#);
+        self.encoder.line.put((br#"{"type":"opaque","of":"#, of, br#","shown":""#));
         self.encoder.foreign(|encoder| {
             if write!(Escaped(&mut encoder.line), "{shown}").is_err() {
                 encoder.fault = Some(Fault::Failed);
             }
         });
-        self.encoder.line.raw(br#""}"#);
+        self.encoder.line.put(br#""}"#);
     }
 }
 
@@ -359,16 +347,16 @@ impl ItemWriter<'_> {
     #[inline]
     pub fn item_with(&mut self, write: impl FnOnce(ValueWriter<'_>)) {
         if !std::mem::take(&mut self.first) {
-            self.encoder.line.raw(b",");
+            self.encoder.line.put(b",");
         }
         self.encoder.part(write);
     }
 
-    /// All of `values`, in order.
+    /// All of `values`, in order: values, references to values, or wrappers made on the fly.
     #[inline]
-    pub fn all<'v, V: TraceValue + 'v>(&mut self, values: impl IntoIterator<Item = &'v V>) {
+    pub fn all<V: TraceValue>(&mut self, values: impl IntoIterator<Item = V>) {
         for value in values {
-            self.item(value);
+            self.item(&value);
         }
     }
 }
@@ -384,6 +372,14 @@ impl FieldWriter<'_> {
     #[inline]
     pub fn field<V: TraceValue + ?Sized>(&mut self, name: &str, value: &V) {
         self.field_with(name, |out| value.write(out));
+    }
+
+    /// All of `fields`, in order: names and values, references to values, or wrappers made on the fly.
+    #[inline]
+    pub fn all<N: AsRef<str>, V: TraceValue>(&mut self, fields: impl IntoIterator<Item = (N, V)>) {
+        for (name, value) in fields {
+            self.field(name.as_ref(), &value);
+        }
     }
 
     /// The next field, its value said by a closure: for a part that has no type of its own.

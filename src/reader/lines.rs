@@ -189,6 +189,7 @@ impl<R: Read> Lines<R> {
         if room(self) < CHUNK / 2 {
             // What is unread is not much longer than the limit: it would not be read on otherwise.
             let grown = (self.buffer.len() * 2).min(self.limit.saturating_add(CHUNK)).max(self.unread.end + CHUNK);
+            self.buffer.reserve_exact(grown - self.buffer.len());
             self.buffer.resize(grown, 0);
         }
         loop {

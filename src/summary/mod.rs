@@ -31,6 +31,7 @@ mod text;
 mod units;
 mod waits;
 
+use std::convert::Infallible;
 use std::io::Read;
 use std::time::Duration;
 
@@ -39,7 +40,7 @@ pub use self::escape::{Escaped, escaped, is_unsafe_to_show};
 pub use self::rows::{Calls, CapabilityRow, Collections, EntryRow, OperationRow, Outcome, Tasks};
 use self::waits::Waits;
 use crate::event::{HeapSummary, HostCall, HostOutcome, TraceEvent, TraceHeader};
-use crate::reader::{ReadError, ReadErrorKind, TraceReader};
+use crate::reader::{ReadError, ReadErrorKind, TracePart, TraceReader};
 
 /// The figures of one run.
 ///
@@ -92,17 +93,14 @@ impl Summary {
     /// Reads a trace to its end, past every fault that can be passed. Each fault is counted and handed to `on_error`.
     pub fn read<R: Read>(mut reader: TraceReader<R>, mut on_error: impl FnMut(&ReadError)) -> Self {
         let mut summary = Self::default();
-        loop {
-            match reader.next_event() {
-                Ok(Some(event)) => summary.add(&event),
-                Ok(None) => break,
-                Err(error) => summary.fault(&error, &mut on_error),
+        let Ok(()) = reader.walk(|part| {
+            match part {
+                TracePart::Header { header, .. } => summary.header = Some(header.clone()),
+                TracePart::Event { ref event, .. } => summary.add(event),
+                TracePart::Fault(error) => summary.fault(&error, &mut on_error),
             }
-        }
-        // A header that could not be read was reported before the first event.
-        if let Ok(header) = reader.header() {
-            summary.header = header.cloned();
-        }
+            Ok::<_, Infallible>(())
+        });
         summary.lines = reader.lines_read();
         summary.bytes = reader.bytes_read();
         summary

@@ -8,6 +8,8 @@ mod replayable;
 
 use std::borrow::Cow;
 
+use smallvec::SmallVec;
+
 pub(crate) use self::replayable::owned_tree;
 pub use self::replayable::{NotReplayable, Tree, Value, ValueField, Values};
 
@@ -183,6 +185,43 @@ pub struct RecordedOpaque<'a> {
     pub shown: &'a str,
 }
 
+/// The arguments of a host call, each as a [live value](RecordedValue::Live): what stands between an interpreter's own
+/// slice of values and [`HostCall::args`](crate::HostCall::args). Up to four of them allocate nothing.
+///
+/// ```
+/// # use std::time::Duration;
+/// # use cove_trace::{CallSite, HostCall, LiveArgs, RecordedValue, TraceEvent, TraceSink, TraceValue};
+/// fn record_refusal<V: TraceValue>(sink: &dyn TraceSink, task: u64, site: CallSite<'_>, arguments: &[V]) {
+///     sink.record(&TraceEvent::HostCall(HostCall {
+///         task,
+///         site,
+///         wait: Duration::ZERO,
+///         granted: false,
+///         args: &LiveArgs::new(arguments),
+///         outcome: None,
+///     }));
+/// }
+/// ```
+#[derive(Debug, Clone)]
+pub struct LiveArgs<'a>(SmallVec<[RecordedValue<'a>; 4]>);
+
+impl<'a> LiveArgs<'a> {
+    /// All of `values`, in order.
+    #[inline]
+    pub fn new<V: TraceValue>(values: &'a [V]) -> Self {
+        Self(values.iter().map(|value| RecordedValue::Live(value)).collect())
+    }
+}
+
+impl<'a> std::ops::Deref for LiveArgs<'a> {
+    type Target = [RecordedValue<'a>];
+
+    #[inline]
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
+}
+
 impl TraceValue for RecordedValue<'_> {
     fn type_name(&self) -> Cow<'_, str> {
         Cow::Borrowed(match self {
@@ -213,9 +252,7 @@ impl TraceValue for RecordedValue<'_> {
             Self::Array(values) => out.array(|items| items.all(values)),
             Self::Enum(value) => out.enum_case(value.name, value.case, |payload| payload.all(value.payload)),
             Self::Struct(value) => out.structure(value.name, |fields| {
-                for field in value.fields {
-                    fields.field(field.name, &field.value);
-                }
+                fields.all(value.fields.iter().map(|field| (field.name, field.value)));
             }),
             Self::Resource(value) => out.resource(value.name, value.id),
             Self::Redacted { of } => out.redacted(of),

@@ -51,12 +51,8 @@ pub(crate) fn values() -> Vec<(&'static str, OwnedValue)> {
         (
             r#"{"type":"array","items":[{"type":"int","value":-1},{"type":"array","items":[{"type":"unit"}]},{"type":"float","value":1e16}]}"#,
             OwnedValue::Array(
-                vec![
-                    OwnedValue::Int(-1),
-                    OwnedValue::Array(vec![OwnedValue::Unit].into()),
-                    OwnedValue::Float(1e16),
-                ]
-                .into(),
+                vec![OwnedValue::Int(-1), OwnedValue::Array(vec![OwnedValue::Unit].into()), OwnedValue::Float(1e16)]
+                    .into(),
             ),
         ),
         (
@@ -71,10 +67,7 @@ pub(crate) fn values() -> Vec<(&'static str, OwnedValue)> {
                 payload: vec![OwnedValue::Bool(true), OwnedValue::String("x".into())].into(),
             },
         ),
-        (
-            r#"{"type":"struct","name":"Né","fields":[]}"#,
-            OwnedValue::Struct { name: name(), fields: vec![].into() },
-        ),
+        (r#"{"type":"struct","name":"Né","fields":[]}"#, OwnedValue::Struct { name: name(), fields: vec![].into() }),
         (
             r#"{"type":"struct","name":"Né","fields":[{"name":"x","value":{"type":"duration","ns":3}},{"name":"x","value":{"type":"struct","name":"","fields":[{"name":"\"","value":{"type":"unit"}}]}}]}"#,
             OwnedValue::Struct {
@@ -94,10 +87,7 @@ pub(crate) fn values() -> Vec<(&'static str, OwnedValue)> {
         ),
         (r#"{"type":"resource","name":"Né","id":-3}"#, OwnedValue::Resource { name: name(), id: -3 }),
         (r#"{"type":"redacted","of":"Né"}"#, OwnedValue::Redacted { of: name() }),
-        (
-            r#"{"type":"opaque","of":"Né","shown":"|x|\n"}"#,
-            OwnedValue::Opaque { of: name(), shown: "|x|\n".into() },
-        ),
+        (r#"{"type":"opaque","of":"Né","shown":"|x|\n"}"#, OwnedValue::Opaque { of: name(), shown: "|x|\n".into() }),
     ]
 }
 
@@ -128,14 +118,7 @@ pub(crate) fn events() -> Vec<(String, OwnedEvent)> {
         ),
         (
             r#"{"event":"heap_collected","task":0,"allocated":1,"freed":2,"live_objects":3,"live_bytes":4,"pause_ns":5}"#,
-            OwnedEvent::HeapCollected {
-                task: 0,
-                allocated: 1,
-                freed: 2,
-                live_objects: 3,
-                live_bytes: 4,
-                pause: ns(5),
-            },
+            OwnedEvent::HeapCollected { task: 0, allocated: 1, freed: 2, live_objects: 3, live_bytes: 4, pause: ns(5) },
         ),
         (
             r#"{"event":"heap_summary","collections":1,"object_count":2,"allocated_bytes":3,"live_bytes":4,"peak_bytes":5,"pause_ns":6,"allocated_words":7,"capacity_words":8,"live_words":9}"#,

@@ -41,8 +41,7 @@ pub(crate) fn assert_reader_refuses(line: &[u8], offset: usize, kind: Kind) {
     // Physical lines: the header, an empty one, an event, two of white space, and then the faulty one as the sixth.
     let before = format!("{HEADER}\r\n\n{CANCELLED}\r\n \t\r\n\r\n");
     let trace = [before.as_bytes(), line, b"\r\n", CANCELLED.as_bytes(), b"\n"].concat();
-    let position =
-        Position { line: 6, column: offset as u64 + 1, offset: (before.len() + offset) as u64 };
+    let position = Position { line: 6, column: offset as u64 + 1, offset: (before.len() + offset) as u64 };
     let seen = read_all(&trace[..]);
     let shown = String::from_utf8_lossy(&line[..line.len().min(1000)]);
     let good = Seen::Event(OwnedEvent::TaskCancelled { id: 7 });

@@ -25,7 +25,7 @@ pub(crate) enum Token {
     Number {
         /// As it is spelt.
         text: String,
-        /// The text ends with it, so that more of its digits, or an exponent, may be missing.
+        /// The text ends with it, so that more of its digits or of its exponent may be missing.
         may_go_on: bool,
     },
     String(String),
@@ -95,7 +95,9 @@ impl Node {
         let mut all = vec![self];
         match &self.token {
             Token::Array(items, _) => all.extend(items.iter().flat_map(Node::all)),
-            Token::Object(members, _) => all.extend(members.iter().filter_map(|m| m.value.as_ref()).flat_map(Node::all)),
+            Token::Object(members, _) => {
+                all.extend(members.iter().filter_map(|m| m.value.as_ref()).flat_map(Node::all))
+            }
             _ => {}
         }
         all
@@ -183,7 +185,8 @@ impl Parser<'_> {
     /// `-? (0 | [1-9][0-9]*) (. [0-9]+)? ([eE] [+-]? [0-9]+)?`, over all that someone could have meant as one number.
     fn number(&mut self) -> Token {
         let start = self.at;
-        let run: String = self.rest().chars().take_while(|c| c.is_ascii_alphanumeric() || "+-._".contains(*c)).collect();
+        let run: String =
+            self.rest().chars().take_while(|c| c.is_ascii_alphanumeric() || "+-._".contains(*c)).collect();
         // Each part of the grammar takes what it can.
         let mut rest = run.strip_prefix('-').unwrap_or(&run);
         let mut whole = true;
@@ -202,7 +205,7 @@ impl Parser<'_> {
         }
         if whole && rest.is_empty() {
             self.at += run.len();
-            let may_go_on = self.at == self.text.len() && self.end == Kind::UnexpectedEnd && !run.contains(['e', 'E']);
+            let may_go_on = self.at == self.text.len() && self.end == Kind::UnexpectedEnd;
             return Token::Number { text: run, may_go_on };
         }
         if !whole && rest.is_empty() && start + run.len() == self.text.len() {

@@ -44,7 +44,15 @@ use Want::{
 const BACKENDS: &[&str] = &["ast", "vm"];
 const CAPTURES: &[&str] = &["full", "redacted"];
 const RUN_OUTCOMES: &[&str] = &[
-    "success", "error", "invariant", "host_boundary", "fuel", "deadline", "cancelled", "call_depth", "host_calls",
+    "success",
+    "error",
+    "invariant",
+    "host_boundary",
+    "fuel",
+    "deadline",
+    "cancelled",
+    "call_depth",
+    "host_calls",
     "concurrency",
 ];
 
@@ -162,7 +170,9 @@ fn faults(line: &[u8], place: Place) -> Vec<Fault> {
     if let Some(root) = &parsed.root {
         check_union(root, &LINE, &mut faults);
         let (name, at) = told(root, &LINE).map_or((None, 0), |(name, _, at)| (Some(name), at));
-        if name == Some("trace_header") && let Some(fault) = version_fault(root, line) {
+        if name == Some("trace_header")
+            && let Some(fault) = version_fault(root, line)
+        {
             // Nothing else that a header of another version holds can be judged.
             faults = vec![fault];
         }

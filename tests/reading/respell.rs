@@ -161,7 +161,12 @@ fn respell_number(number: &str, rng: &mut Rng) -> String {
     }
     if exponent != 0 || rng.one_in(2) {
         let plus = if exponent >= 0 { *rng.pick(&["", "+"]) } else { "" };
-        spelling += &format!("{}{plus}{}{}", rng.pick(&["e", "E"]), if exponent < 0 { "-" } else { "" }, zero_padded(exponent.abs(), rng));
+        spelling += &format!(
+            "{}{plus}{}{}",
+            rng.pick(&["e", "E"]),
+            if exponent < 0 { "-" } else { "" },
+            zero_padded(exponent.abs(), rng)
+        );
     }
     spelling
 }

@@ -84,16 +84,35 @@ fn a_second_header() {
 #[test]
 fn every_version_but_one_is_refused() {
     for version in [
-        "5", "0", "3", "40", "44", "\"4\"", "4.0", "4e0", "-4", "4294967300", "18446744073709551620", "null", "true", "[4]",
-        "{\"version\":4}", "0.4e1", "1e400",
+        "5",
+        "0",
+        "3",
+        "40",
+        "44",
+        "\"4\"",
+        "4.0",
+        "4e0",
+        "-4",
+        "4294967300",
+        "18446744073709551620",
+        "null",
+        "true",
+        "[4]",
+        "{\"version\":4}",
+        "0.4e1",
+        "1e400",
     ] {
-        assert_header_refused(&HEADER.replace("\"version\":4", &format!("\"version\":‸{version}")), Kind::UnsupportedVersion);
+        assert_header_refused(
+            &HEADER.replace("\"version\":4", &format!("\"version\":‸{version}")),
+            Kind::UnsupportedVersion,
+        );
     }
     let without = HEADER.replace("\"version\":4,", "").replace('}', "‸}");
     assert_header_refused(&without, Kind::UnsupportedVersion);
     assert_header_refused(r#"{"event":"trace_header"‸}"#, Kind::UnsupportedVersion);
     // What is not JSON has no version.
-    for (version, kind) in [("‸04", Kind::Syntax), ("‸+4", Kind::Syntax), ("‸four", Kind::Syntax), ("‸", Kind::Syntax)] {
+    for (version, kind) in [("‸04", Kind::Syntax), ("‸+4", Kind::Syntax), ("‸four", Kind::Syntax), ("‸", Kind::Syntax)]
+    {
         assert_header_refused(&HEADER.replace("\"version\":4", &format!("\"version\":{version}")), kind);
     }
 }
@@ -142,7 +161,15 @@ fn every_name_of_every_closed_set() {
         assert_eq!(TraceReader::new(header.as_bytes()).header().unwrap().unwrap().values, *values);
     }
     for outcome in [
-        "success", "error", "invariant", "host_boundary", "fuel", "deadline", "cancelled", "call_depth", "host_calls",
+        "success",
+        "error",
+        "invariant",
+        "host_boundary",
+        "fuel",
+        "deadline",
+        "cancelled",
+        "call_depth",
+        "host_calls",
         "concurrency",
     ] {
         let event = assert_accepted(&format!(r#"{{"event":"run_ended","outcome":"{outcome}","message":null}}"#));
@@ -153,7 +180,9 @@ fn every_name_of_every_closed_set() {
 #[test]
 fn no_name_but_those_of_its_closed_set() {
     let value = |value: &str| {
-        format!(r#"{{"event":"host_call","task":0,"module":"m","op":"o","capability":"c","wait_ns":5,"granted":true,"args":[{value}],"outcome":null}}"#)
+        format!(
+            r#"{{"event":"host_call","task":0,"module":"m","op":"o","capability":"c","wait_ns":5,"granted":true,"args":[{value}],"outcome":null}}"#
+        )
     };
     let outcome = |outcome: &str| value("").replace("null", outcome);
     for (set, known) in [
@@ -168,7 +197,12 @@ fn no_name_but_those_of_its_closed_set() {
         let wrong = ["", "nope", &capital, &known.to_uppercase(), &known[1..], &known[..known.len() - 1]]
             .map(str::to_owned)
             .into_iter()
-            .chain([format!("{known} "), format!(" {known}"), format!("{known}\\u0000"), known.replace('_', "-") + "s"]);
+            .chain([
+                format!("{known} "),
+                format!(" {known}"),
+                format!("{known}\\u0000"),
+                known.replace('_', "-") + "s",
+            ]);
         for name in wrong {
             match set {
                 "event" => assert_refused(&format!(r#"{{"event":‸"{name}","id":7}}"#), Kind::UnknownName),

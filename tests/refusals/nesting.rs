@@ -71,8 +71,12 @@ fn first_too_deep(line: Container, containers: &[Container]) -> usize {
 }
 
 const LINES: [Container; 4] = [CALL, CALL_REVERSED, RESULT, RESULT_REVERSED];
-const SCALARS: [&str; 4] =
-    [r#"{"type":"int","value":7}"#, r#"{"value":7,"type":"int"}"#, r#"{"type":"unit"}"#, r#"{"shown":"s","of":"T","type":"opaque"}"#];
+const SCALARS: [&str; 4] = [
+    r#"{"type":"int","value":7}"#,
+    r#"{"value":7,"type":"int"}"#,
+    r#"{"type":"unit"}"#,
+    r#"{"shown":"s","of":"T","type":"opaque"}"#,
+];
 
 #[test]
 fn a_scalar_may_stand_at_level_128_and_a_container_at_127() {
@@ -84,9 +88,11 @@ fn a_scalar_may_stand_at_level_128_and_a_container_at_127() {
                 }
             }
             for mut containers in stacks(MAX_VALUE_DEPTH - 2) {
-                for empty in
-                    [r#"{"type":"array","items":[]}"#, r#"{"payload":[],"name":"","case":"","type":"enum"}"#, r#"{"fields":[],"type":"struct","name":""}"#]
-                {
+                for empty in [
+                    r#"{"type":"array","items":[]}"#,
+                    r#"{"payload":[],"name":"","case":"","type":"enum"}"#,
+                    r#"{"fields":[],"type":"struct","name":""}"#,
+                ] {
                     assert_read(&nested(line, &containers, empty));
                 }
                 containers.truncate(3);
@@ -120,7 +126,11 @@ fn a_container_may_not_stand_at_level_128() {
                 }
             }
             for containers in stacks(MAX_VALUE_DEPTH - 1) {
-                for empty in [r#"{"type":"array","items":[]}"#, r#"{"payload":[],"name":"","case":"","type":"enum"}"#, r#"{"fields":[],"type":"struct","name":""}"#] {
+                for empty in [
+                    r#"{"type":"array","items":[]}"#,
+                    r#"{"payload":[],"name":"","case":"","type":"enum"}"#,
+                    r#"{"fields":[],"type":"struct","name":""}"#,
+                ] {
                     let text = nested(line, &containers, empty);
                     assert_reader_refuses(text.as_bytes(), first_too_deep(line, &containers), Kind::TooDeep);
                 }

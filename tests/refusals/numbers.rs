@@ -79,8 +79,26 @@ fn whole_numbers_beyond_64_bits_or_not_whole() {
     let huge = "9".repeat(10_000);
     for place in UNSIGNED {
         for number in [
-            "18446744073709551616", "99999999999999999999", "100000000000000000000", "-1", "-0", "-18446744073709551615",
-            "1.0", "0.0", "1.5", "1e0", "1e1", "1E1", "1e+1", "1e-1", "0e0", "1.0e1", "10e-1", "1e400", "-1e400", "1e-400",
+            "18446744073709551616",
+            "99999999999999999999",
+            "100000000000000000000",
+            "-1",
+            "-0",
+            "-18446744073709551615",
+            "1.0",
+            "0.0",
+            "1.5",
+            "1e0",
+            "1e1",
+            "1E1",
+            "1e+1",
+            "1e-1",
+            "0e0",
+            "1.0e1",
+            "10e-1",
+            "1e400",
+            "-1e400",
+            "1e-400",
             &huge,
         ] {
             assert_refused(&place(&format!("‸{number}")), Kind::OutOfRange);
@@ -88,8 +106,23 @@ fn whole_numbers_beyond_64_bits_or_not_whole() {
     }
     for place in SIGNED {
         for number in [
-            "9223372036854775808", "-9223372036854775809", "18446744073709551615", "-0.0", "1.0", "-1.0", "1e0", "-1e1",
-            "1E0", "-0e0", "1.0e1", "10e-1", "1e400", "-1e400", "1e-400", &huge, &format!("-{huge}"),
+            "9223372036854775808",
+            "-9223372036854775809",
+            "18446744073709551615",
+            "-0.0",
+            "1.0",
+            "-1.0",
+            "1e0",
+            "-1e1",
+            "1E0",
+            "-0e0",
+            "1.0e1",
+            "10e-1",
+            "1e400",
+            "-1e400",
+            "1e-400",
+            &huge,
+            &format!("-{huge}"),
         ] {
             assert_refused(&place(&format!("‸{number}")), Kind::OutOfRange);
         }
@@ -101,21 +134,63 @@ fn whole_numbers_beyond_64_bits_or_not_whole() {
 fn what_is_no_number_of_json() {
     for place in UNSIGNED.into_iter().chain(SIGNED).chain([in_a_floats_place as fn(&str) -> String]) {
         for number in [
-            "01", "00", "-01", "-00", "007", "0123456789012345678901", "1.", "-1.", "1.e1", "1.e", "0.", "1e", "1e+", "1e-", "1E", "-",
-            "1.5e", "0x1", "0b1", "0o7", "1_000", "1__0", "1.5.2", "1..5", "1e5.0", "1e5e5", "1-1", "1+1", "--1", "-+1",
-            "-e1", "-.5", "1u64", "1f", "1f64", "1n", "0e", "-Infinity", "-NaN", "1.5_0", "1e1_0", "١", "-١",
+            "01",
+            "00",
+            "-01",
+            "-00",
+            "007",
+            "0123456789012345678901",
+            "1.",
+            "-1.",
+            "1.e1",
+            "1.e",
+            "0.",
+            "1e",
+            "1e+",
+            "1e-",
+            "1E",
+            "-",
+            "1.5e",
+            "0x1",
+            "0b1",
+            "0o7",
+            "1_000",
+            "1__0",
+            "1.5.2",
+            "1..5",
+            "1e5.0",
+            "1e5e5",
+            "1-1",
+            "1+1",
+            "--1",
+            "-+1",
+            "-e1",
+            "-.5",
+            "1u64",
+            "1f",
+            "1f64",
+            "1n",
+            "0e",
+            "-Infinity",
+            "-NaN",
+            "1.5_0",
+            "1e1_0",
+            "١",
+            "-١",
         ] {
             assert_refused(&place(&format!("‸{number}")), Kind::Syntax);
         }
         for number in [
-            ".5", "+1", "+", ".", "NaN", "nan", "Infinity", "inf", "e1", "E1", "x1", "_1", "\\u0031", "½", "'1'", "$1", "#1",
-            "(1)", "px",
+            ".5", "+1", "+", ".", "NaN", "nan", "Infinity", "inf", "e1", "E1", "x1", "_1", "\\u0031", "½", "'1'", "$1",
+            "#1", "(1)", "px",
         ] {
             assert_refused(&place(&format!("‸{number}")), Kind::Syntax);
         }
     }
     // Where the number is over, and what comes then is wrong.
-    for (number, kind) in [("1 ‸1", Kind::Syntax), ("1‸\"\"", Kind::Syntax), ("1‸é", Kind::Syntax), ("1‸:1", Kind::Syntax)] {
+    for (number, kind) in
+        [("1 ‸1", Kind::Syntax), ("1‸\"\"", Kind::Syntax), ("1‸é", Kind::Syntax), ("1‸:1", Kind::Syntax)]
+    {
         assert_refused(&in_a_u64s_place(number), kind);
         assert_refused(&in_a_floats_place(number), kind);
     }
@@ -162,7 +237,9 @@ fn floats_of_every_spelling() {
 #[test]
 fn a_float_that_underflows_is_zero() {
     let long = format!("0.{}1", "0".repeat(1_000_000));
-    for number in ["1e-400", "2.4703282292062327e-324", "1e-4294967296", "1e-99999999999999999999", "0.1e-2147483648", &long] {
+    for number in
+        ["1e-400", "2.4703282292062327e-324", "1e-4294967296", "1e-99999999999999999999", "0.1e-2147483648", &long]
+    {
         assert_eq!(decoded_float(number).to_bits(), 0);
         assert_eq!(decoded_float(&format!("-{number}")).to_bits(), (-0.0_f64).to_bits());
     }
@@ -171,9 +248,17 @@ fn a_float_that_underflows_is_zero() {
 #[test]
 fn a_float_that_overflows_is_refused() {
     let long = format!("1{}", "0".repeat(1_000_000));
-    for number in
-        ["1e400", "1.7976931348623159e308", "1e309", "1e4294967296", "1e99999999999999999999", "0.1e2147483648", "10e308", &long, &format!("{long}.0")]
-    {
+    for number in [
+        "1e400",
+        "1.7976931348623159e308",
+        "1e309",
+        "1e4294967296",
+        "1e99999999999999999999",
+        "0.1e2147483648",
+        "10e308",
+        &long,
+        &format!("{long}.0"),
+    ] {
         assert_refused(&in_a_floats_place(&format!("‸{number}")), Kind::OutOfRange);
         assert_refused(&in_a_floats_place(&format!("‸-{number}")), Kind::OutOfRange);
     }

@@ -63,7 +63,11 @@ fn the_key_that_tells_may_stand_last_in_values_and_outcomes() {
         (r#"{"items":[{"value":‸true,"type":"int"}],"type":"array","type":"array"}"#, "null", Kind::WrongType),
         (r#"{"items":[{"items":[{"type":‸"nope"}],"type":"array"}],"type":"array"}"#, "null", Kind::UnknownName),
         (r#"{"fields":[{"value":{"type":"unit"}‸}],"type":"struct","name":""}"#, "null", Kind::MissingKey),
-        (r#"{"fields":[{"value":{"type":"unit"},"name":"",‸"type":"unit"}],"type":"struct","name":""}"#, "null", Kind::UnknownKey),
+        (
+            r#"{"fields":[{"value":{"type":"unit"},"name":"",‸"type":"unit"}],"type":"struct","name":""}"#,
+            "null",
+            Kind::UnknownKey,
+        ),
         ("", r#"{"value":{"of":‸1,"type":"redacted"},"kind":"value"}"#, Kind::WrongType),
         ("", r#"{"value":{"of":"","type":"redacted"‸},"kind":"value"}"#.replace("‸}", "}").as_str(), Kind::Syntax),
         ("", r#"{"message":‸null,"kind":"error"}"#, Kind::WrongType),
@@ -121,15 +125,27 @@ fn edits(root: &Node) -> Vec<Edit> {
                     edits.push(Edit { blamed: Blamed::New(1), ..Edit::insert(brace, &again, Kind::RepeatedKey) });
                     edits.push(Edit::insert(member.quote, r#""nope":1,"#, Kind::UnknownKey));
                     let before = members[index - 1].value.as_ref().unwrap().end;
-                    edits.push(Edit { range: before..value.end, text: String::new(), blamed: Blamed::Old(brace), kind: Kind::MissingKey });
-                    edits.push(Edit { range: value.start..value.end, text: "[7]".into(), blamed: Blamed::New(0), kind: Kind::WrongType });
+                    edits.push(Edit {
+                        range: before..value.end,
+                        text: String::new(),
+                        blamed: Blamed::Old(brace),
+                        kind: Kind::MissingKey,
+                    });
+                    edits.push(Edit {
+                        range: value.start..value.end,
+                        text: "[7]".into(),
+                        blamed: Blamed::New(0),
+                        kind: Kind::WrongType,
+                    });
                     edits.push(Edit::insert(value.start, "nope", Kind::Syntax));
                     edits.push(Edit::insert(value.start, "\u{feff}", Kind::ByteOrderMark));
                 }
             }
             Token::Array(..) => edits.push(Edit::insert(node.start + 1, ",", Kind::Syntax)),
             Token::String(_) => {
-                for (text, kind) in [(r"\x", Kind::BadEscape), (r"\udc00", Kind::LoneSurrogate), ("\u{1}", Kind::Syntax)] {
+                for (text, kind) in
+                    [(r"\x", Kind::BadEscape), (r"\udc00", Kind::LoneSurrogate), ("\u{1}", Kind::Syntax)]
+                {
                     edits.push(Edit::insert(node.start + 1, text, kind));
                 }
             }
@@ -137,7 +153,10 @@ fn edits(root: &Node) -> Vec<Edit> {
         }
     }
     // An array of one number is the right type for nothing, but where an array has to be it is its item that is wrong.
-    edits.retain(|edit| edit.text != "[7]" || !root.all().iter().any(|node| node.start == edit.range.start && matches!(node.token, Token::Array(..))));
+    edits.retain(|edit| {
+        edit.text != "[7]"
+            || !root.all().iter().any(|node| node.start == edit.range.start && matches!(node.token, Token::Array(..)))
+    });
     edits
 }
 
@@ -192,7 +211,10 @@ fn of_two_faults_the_first_is_reported() {
             let (faulty, blamed) = edited(&line, &[a, b]);
             let found = decoded(&faulty).map(|fault| (fault.offset, fault.kind)).unwrap();
             let first = blamed.iter().map(|(offset, _)| *offset).min().unwrap();
-            assert!(found.0 == first && blamed.contains(&found), "{faulty}\nfound {found:?}, expected the first of {blamed:?}");
+            assert!(
+                found.0 == first && blamed.contains(&found),
+                "{faulty}\nfound {found:?}, expected the first of {blamed:?}"
+            );
         }
     }
 }
@@ -215,7 +237,9 @@ fn of_two_faults_the_first_is_reported_in_reversed_lines() {
             let (faulty, _) = edited(&line, &[a, b]);
             let expected = earliest_faults(faulty.as_bytes(), Place::Event);
             match decoded(&faulty) {
-                Some(found) => assert!(expected.contains(&found), "{faulty}\nfound {found:?}, expected one of {expected:?}"),
+                Some(found) => {
+                    assert!(expected.contains(&found), "{faulty}\nfound {found:?}, expected one of {expected:?}")
+                }
                 None => assert_eq!(expected, [], "{faulty}"),
             }
         }

@@ -27,7 +27,10 @@ fn places(content: &str) -> Vec<String> {
         call(&format!(r#"{{"value":"{content}","type":"string"}}"#), "null"),
         call(&format!(r#"{{"type":"{content}"}}"#), "null"),
         call(&format!(r#"{{"type":"unit","{content}":1}}"#), "null"),
-        call(&format!(r#"{{"type":"struct","name":"","fields":[{{"name":"{content}","value":{{"type":"unit"}}}}]}}"#), "null"),
+        call(
+            &format!(r#"{{"type":"struct","name":"","fields":[{{"name":"{content}","value":{{"type":"unit"}}}}]}}"#),
+            "null",
+        ),
         call(&format!(r#"{{"items":[{{"{content}":1}}],"type":"array"}}"#), "null"),
         call("", &format!(r#"{{"kind":"error","message":"{content}"}}"#)),
         call("", &format!(r#"{{"message":"{content}","kind":"error"}}"#)),
@@ -57,7 +60,18 @@ fn raw_control_characters() {
         assert_refused_everywhere(&format!("‸{control}"), Kind::Syntax);
         assert_refused_everywhere(&format!("é\\n‸{control}{control}\\x"), Kind::Syntax);
     }
-    for plain in ['\u{7f}', '\u{80}', '\u{9f}', '\u{a0}', '\u{2028}', '\u{2029}', '\u{feff}', '\u{fffd}', '\u{ffff}', '\u{10ffff}'] {
+    for plain in [
+        '\u{7f}',
+        '\u{80}',
+        '\u{9f}',
+        '\u{a0}',
+        '\u{2028}',
+        '\u{2029}',
+        '\u{feff}',
+        '\u{fffd}',
+        '\u{ffff}',
+        '\u{10ffff}',
+    ] {
         assert_eq!(module_of(&plain.to_string()), plain.to_string());
     }
 }
@@ -74,13 +88,36 @@ fn a_raw_newline() {
 
 #[test]
 fn escapes_that_json_does_not_have() {
-    let after_a_backslash = (' '..='~').filter(|c| !"\"\\/bfnrtu".contains(*c)).chain(['é', '\u{1f600}', '\u{7f}', '\r']);
+    let after_a_backslash =
+        (' '..='~').filter(|c| !"\"\\/bfnrtu".contains(*c)).chain(['é', '\u{1f600}', '\u{7f}', '\r']);
     for char in after_a_backslash {
         assert_refused_everywhere(&format!("a‸\\{char}b"), Kind::BadEscape);
     }
     for escape in [
-        "\\u", "\\u1", "\\u12", "\\u123", "\\u12G4", "\\uG123", "\\u123G", "\\u 123", "\\u+123", "\\u-123", "\\u0x12", "\\u{12}", "\\U0041",
-        "\\u١٢٣٤", "\\u00é", "\\u\\u0041", "\\x41", "\\101", "\\'", "\\0", "\\a", "\\v", "\\e", "\\N",
+        "\\u",
+        "\\u1",
+        "\\u12",
+        "\\u123",
+        "\\u12G4",
+        "\\uG123",
+        "\\u123G",
+        "\\u 123",
+        "\\u+123",
+        "\\u-123",
+        "\\u0x12",
+        "\\u{12}",
+        "\\U0041",
+        "\\u١٢٣٤",
+        "\\u00é",
+        "\\u\\u0041",
+        "\\x41",
+        "\\101",
+        "\\'",
+        "\\0",
+        "\\a",
+        "\\v",
+        "\\e",
+        "\\N",
     ] {
         assert_refused_everywhere(&format!("a‸{escape}"), Kind::BadEscape);
         assert_refused_everywhere(&format!("\\\\\\n‸{escape} and more"), Kind::BadEscape);
@@ -91,8 +128,26 @@ fn escapes_that_json_does_not_have() {
 fn halves_of_surrogate_pairs() {
     for high in ["\\ud800", "\\uD83D", "\\udBfF"] {
         for rest in [
-            "", " ", "text", "\\n", "\\\\", "\\u0041", "\\ud800", "\\udbff\\udc00", "\\ud83d\\ude00", "\\ue000", "\\u12G4", "\\u", "\\udc0",
-            "\\udcGG", "\\x", "udc00", " \\udc00", "/\\udc00", "é", "\\uDBFF",
+            "",
+            " ",
+            "text",
+            "\\n",
+            "\\\\",
+            "\\u0041",
+            "\\ud800",
+            "\\udbff\\udc00",
+            "\\ud83d\\ude00",
+            "\\ue000",
+            "\\u12G4",
+            "\\u",
+            "\\udc0",
+            "\\udcGG",
+            "\\x",
+            "udc00",
+            " \\udc00",
+            "/\\udc00",
+            "é",
+            "\\uDBFF",
         ] {
             assert_refused_everywhere(&format!("a‸{high}{rest}"), Kind::LoneSurrogate);
         }

@@ -4,7 +4,9 @@ use cove_trace::Position;
 use cove_trace::decode::DecodeErrorKind as Kind;
 
 use crate::reading::corpus::{CANCELLED, HEADER};
-use crate::reading::expect::{assert_accepted, assert_header_refused, assert_header_refused_at, assert_refused, assert_refused_at};
+use crate::reading::expect::{
+    assert_accepted, assert_header_refused, assert_header_refused_at, assert_refused, assert_refused_at,
+};
 use crate::reading::seen::{Fault, faults, read_all};
 
 fn call_with(args: &str) -> String {
@@ -97,7 +99,10 @@ fn comments_and_separators() {
 /// Only four characters are white space.
 #[test]
 fn what_is_not_white_space() {
-    for char in ['\u{b}', '\u{c}', '\0', '\u{1}', '\u{1c}', '\u{7f}', '\u{85}', '\u{a0}', '\u{1680}', '\u{2003}', '\u{2028}', '\u{200b}', '\u{3000}'] {
+    for char in [
+        '\u{b}', '\u{c}', '\0', '\u{1}', '\u{1c}', '\u{7f}', '\u{85}', '\u{a0}', '\u{1680}', '\u{2003}', '\u{2028}',
+        '\u{200b}', '\u{3000}',
+    ] {
         for (marked, kind) in [
             (r#"‸_{"event":"task_cancelled","id":7}"#, Kind::Syntax),
             (r#"{‸_"event":"task_cancelled","id":7}"#, Kind::Syntax),
@@ -120,7 +125,22 @@ fn what_is_not_white_space() {
 
 #[test]
 fn bare_words() {
-    for word in ["True", "FALSE", "None", "nil", "undefined", "nulL", "nulll", "nul", "truefalse", "true1", "tru", "yes", "t", "n"] {
+    for word in [
+        "True",
+        "FALSE",
+        "None",
+        "nil",
+        "undefined",
+        "nulL",
+        "nulll",
+        "nul",
+        "truefalse",
+        "true1",
+        "tru",
+        "yes",
+        "t",
+        "n",
+    ] {
         assert_refused(&format!(r#"{{"event":"task_spawned","id":1,"parent":‸{word},"scope":""}}"#), Kind::Syntax);
         assert_refused(&call_with("[]").replace("true", &format!("‸{word}")), Kind::Syntax);
         assert_refused(&call_with("[]").replace("null", &format!("‸{word}")), Kind::Syntax);
@@ -153,7 +173,17 @@ fn brackets() {
 
 #[test]
 fn trailing_bytes() {
-    for (trailing, at) in [("x", 0), (" x", 1), ("\t\t}", 2), ("{", 0), (",", 0), (" {\"event\":\"task_cancelled\",\"id\":7}", 1), ("]", 0), ("é", 0), ("null", 0)] {
+    for (trailing, at) in [
+        ("x", 0),
+        (" x", 1),
+        ("\t\t}", 2),
+        ("{", 0),
+        (",", 0),
+        (" {\"event\":\"task_cancelled\",\"id\":7}", 1),
+        ("]", 0),
+        ("é", 0),
+        ("null", 0),
+    ] {
         assert_refused(&format!("{CANCELLED}{}‸{}", &trailing[..at], &trailing[at..]), Kind::TrailingBytes);
         assert_header_refused(&format!("{HEADER}{}‸{}", &trailing[..at], &trailing[at..]), Kind::TrailingBytes);
     }
@@ -217,8 +247,22 @@ fn byte_order_marks() {
 #[test]
 fn bytes_that_are_not_utf_8() {
     let sequences: [&[u8]; 16] = [
-        b"\xff", b"\xfe\xff", b"\xc0\x80", b"\xc1\xbf", b"\xed\xa0\x80", b"\xed\xbf\xbf", b"\xf5", b"\xf5\x80\x80\x80", b"\x80", b"\xbf",
-        b"\xe0\x80\x80", b"\xf0\x80\x80\x80", b"\xf4\x90\x80\x80", b"\xc3", b"\xe2\x82", b"\xf0\x9f\x98",
+        b"\xff",
+        b"\xfe\xff",
+        b"\xc0\x80",
+        b"\xc1\xbf",
+        b"\xed\xa0\x80",
+        b"\xed\xbf\xbf",
+        b"\xf5",
+        b"\xf5\x80\x80\x80",
+        b"\x80",
+        b"\xbf",
+        b"\xe0\x80\x80",
+        b"\xf0\x80\x80\x80",
+        b"\xf4\x90\x80\x80",
+        b"\xc3",
+        b"\xe2\x82",
+        b"\xf0\x9f\x98",
     ];
     for bad in sequences {
         for marked in [

@@ -81,11 +81,14 @@ fn every_value_has_to_be_of_its_type() {
 fn every_item_has_to_be_of_its_type() {
     for (line, _) in corpus::events() {
         let args = line.find(r#""args":["#).map(|at| at + r#""args":["#.len());
-        for (open, is_field) in [(args, false), (find_last(&line, r#""items":["#), false), (find_last(&line, r#""fields":["#), true)] {
+        for (open, is_field) in
+            [(args, false), (find_last(&line, r#""items":["#), false), (find_last(&line, r#""fields":["#), true)]
+        {
             let Some(at) = open else { continue };
             let comma = if line.as_bytes()[at] == b']' { "" } else { "," };
             for specimen in SPECIMENS {
-                let (blamed, kind) = if specimen.starts_with('{') { (1, Kind::UnknownKey) } else { (0, Kind::WrongType) };
+                let (blamed, kind) =
+                    if specimen.starts_with('{') { (1, Kind::UnknownKey) } else { (0, Kind::WrongType) };
                 let faulty = [&line[..at], specimen, comma, &line[at..]].concat();
                 assert_refused_at(faulty.as_bytes(), at + blamed, kind);
             }

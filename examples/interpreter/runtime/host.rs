@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Instant;
 
-use cove_trace::{CallSite, HostCall, HostOutcome, RecordedValue, RenderedCallSite, TraceEvent};
+use cove_trace::{CallSite, HostCall, HostOutcome, LiveArgs, RecordedValue, RenderedCallSite, TraceEvent};
 use rhai::plugin::RhaiFunc;
 use rhai::{Dynamic, Engine, EvalAltResult, FuncRegistration, Module};
 use smallvec::SmallVec;
@@ -59,20 +59,19 @@ fn call(task: &Arc<Task>, operation: &Operation, args: &[&mut Dynamic]) -> Resul
     }))
     .unwrap_or_else(|panic| Err(Failure::Panic(panic)));
     let wait = began.elapsed();
-    task.add_wait(wait);
+    task.timing().add_wait(wait);
 
     let sink = task.run().sink();
     if sink.is_recording() {
         let result = answer.as_ref().map(Traced);
         // A host function can only read its arguments, so they still are what the script passed.
         let args: SmallVec<[Traced; 4]> = args.iter().map(|arg| Traced(arg)).collect();
-        let args: SmallVec<[RecordedValue; 4]> = args.iter().map(|arg| RecordedValue::Live(arg)).collect();
         sink.record(&TraceEvent::HostCall(HostCall {
             task: task.id(),
             site: operation.site(),
             wait,
             granted: !matches!(answer, Err(Failure::NotGranted)),
-            args: &args,
+            args: &LiveArgs::new(&args),
             outcome: match &result {
                 Ok(value) => Some(HostOutcome::Value(RecordedValue::Live(value))),
                 Err(failure) => failure.outcome(),

@@ -1,7 +1,7 @@
 //! A task: the entry, or one that a script spawned.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -16,7 +16,7 @@ pub(crate) struct Task {
     id: u64,
     parent: Option<Arc<Task>>,
     run: Arc<Run>,
-    timing: Mutex<Timing>,
+    timing: Timing,
     cancelled: AtomicBool,
 }
 
@@ -31,7 +31,7 @@ impl Task {
     }
 
     fn start(id: u64, parent: Option<Arc<Self>>, run: Arc<Run>) -> Self {
-        Self { id, parent, run, timing: Mutex::new(Timing::start()), cancelled: AtomicBool::new(false) }
+        Self { id, parent, run, timing: Timing::start(), cancelled: AtomicBool::new(false) }
     }
 
     pub(crate) fn id(&self) -> u64 {
@@ -42,14 +42,9 @@ impl Task {
         &self.run
     }
 
-    /// Counts `wait` as waited for the host.
-    pub(crate) fn add_wait(&self, wait: Duration) {
-        self.timing.lock().unwrap_or_else(PoisonError::into_inner).add_wait(wait);
-    }
-
     /// Time spent so far: in the task itself, and waiting for the host.
-    pub(crate) fn timing(&self) -> Timing {
-        self.timing.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    pub(crate) fn timing(&self) -> &Timing {
+        &self.timing
     }
 
     /// Stops this task and all that it spawned, each at its next step.

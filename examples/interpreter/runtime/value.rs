@@ -45,19 +45,11 @@ impl TraceValue for Traced<'_> {
         } else if let Ok(bytes) = value.as_blob_ref() {
             out.bytes(&bytes);
         } else if let Ok(array) = value.as_array_ref() {
-            out.array(|items| {
-                for item in array.iter() {
-                    items.item(&Traced(item));
-                }
-            });
+            out.array(|items| items.all(array.iter().map(Traced)));
         } else if let Ok(map) = value.as_map_ref() {
-            out.structure(MAP, |fields| {
-                for (name, value) in map.iter() {
-                    fields.field(name, &Traced(value));
-                }
-            });
+            out.structure(MAP, |fields| fields.all(map.iter().map(|(name, value)| (name, Traced(value)))));
         } else if let Some(duration) = value.read_lock::<Duration>() {
-            out.duration_ns(i64::try_from(duration.as_nanos()).unwrap_or(i64::MAX));
+            out.duration(*duration);
         } else if let Some(document) = value.read_lock::<Document>() {
             out.resource(DOCUMENT, document.id());
         } else {

@@ -1,0 +1,297 @@
+//! What lines are put together from: fragments of the schema, strings, numbers, and rows of them.
+#![allow(unsafe_code)]
+
+use std::time::Duration;
+
+use super::buffer::{Buffer, Part};
+use super::escape;
+use super::number::nanoseconds;
+
+/// A fragment of the schema, as it stands.
+// SAFETY: stores `N` bytes, which is its bound.
+unsafe impl<const N: usize> Part for &[u8; N] {
+    #[inline(always)]
+    fn bound(self) -> usize {
+        N
+    }
+
+    #[inline(always)]
+    unsafe fn write(self, to: *mut u8) -> *mut u8 {
+        // SAFETY: the caller's promise; the schema is no part of the buffer.
+        unsafe { to.copy_from_nonoverlapping(self.as_ptr(), N) };
+        // SAFETY: one past what the caller promises at most.
+        unsafe { to.add(N) }
+    }
+}
+
+/// Bytes that were rendered before, as they stand.
+#[derive(Clone, Copy)]
+pub(super) struct Rendered<'r>(pub(super) &'r [u8]);
+
+// SAFETY: stores as many bytes as there are, which is its bound.
+unsafe impl Part for Rendered<'_> {
+    #[inline(always)]
+    fn bound(self) -> usize {
+        self.0.len()
+    }
+
+    #[inline(always)]
+    unsafe fn write(self, to: *mut u8) -> *mut u8 {
+        // SAFETY: the caller's promise; what is rendered is no part of the buffer.
+        unsafe { to.copy_from_nonoverlapping(self.0.as_ptr(), self.0.len()) };
+        // SAFETY: one past what the caller promises at most.
+        unsafe { to.add(self.0.len()) }
+    }
+}
+
+/// A piece of a string, escaped.
+#[derive(Clone, Copy)]
+pub(super) struct Piece<'p>(pub(super) &'p [u8]);
+
+// SAFETY: `escape_into` touches at most `escape::bound` bytes, and says how many of them count.
+unsafe impl Part for Piece<'_> {
+    #[inline(always)]
+    fn bound(self) -> usize {
+        escape::bound(self.0.len())
+    }
+
+    #[inline(always)]
+    unsafe fn write(self, to: *mut u8) -> *mut u8 {
+        // SAFETY: the caller's promise; the text is no part of the buffer.
+        let written = unsafe { escape::escape_into(self.0, to) };
+        // SAFETY: no more than the bound.
+        unsafe { to.add(written) }
+    }
+}
+
+/// A JSON string, its quotes included.
+// SAFETY: stores a quote, the text as `Piece` does, and another quote.
+unsafe impl Part for &str {
+    #[inline(always)]
+    fn bound(self) -> usize {
+        Piece(self.as_bytes()).bound() + 2
+    }
+
+    #[inline(always)]
+    unsafe fn write(self, to: *mut u8) -> *mut u8 {
+        // SAFETY: the first of the bytes that the caller promises.
+        unsafe { to.write(b'"') };
+        // SAFETY: that byte is passed, and all but one of the others are what the piece asks for.
+        let end = unsafe { Piece(self.as_bytes()).write(to.add(1)) };
+        // SAFETY: the piece got at most as far as its bound, and one byte more is left.
+        unsafe { end.write(b'"') };
+        // SAFETY: that byte is passed.
+        unsafe { end.add(1) }
+    }
+
+    fn append_long(self, line: &mut Buffer) {
+        line.put(b"\"");
+        line.escaped(self);
+        line.put(b"\"");
+    }
+}
+
+/// The most digits of a whole number of 64 bits, its sign included.
+const INTEGER: usize = 20;
+
+// SAFETY: stores at most `INTEGER` bytes.
+unsafe impl Part for u64 {
+    #[inline(always)]
+    fn bound(self) -> usize {
+        INTEGER
+    }
+
+    #[inline(always)]
+    unsafe fn write(self, to: *mut u8) -> *mut u8 {
+        // SAFETY: a number of 64 bits has no more than `INTEGER` digits.
+        unsafe { copy_digits(itoa::Buffer::new().format(self), to) }
+    }
+}
+
+// SAFETY: stores at most `INTEGER` bytes.
+unsafe impl Part for i64 {
+    #[inline(always)]
+    fn bound(self) -> usize {
+        INTEGER
+    }
+
+    #[inline(always)]
+    unsafe fn write(self, to: *mut u8) -> *mut u8 {
+        // SAFETY: a number of 64 bits has no more than `INTEGER` digits with its sign.
+        unsafe { copy_digits(itoa::Buffer::new().format(self), to) }
+    }
+}
+
+/// The number, or `null`.
+// SAFETY: stores what a number does, or four bytes.
+unsafe impl Part for Option<u64> {
+    #[inline(always)]
+    fn bound(self) -> usize {
+        INTEGER
+    }
+
+    #[inline(always)]
+    unsafe fn write(self, to: *mut u8) -> *mut u8 {
+        match self {
+            // SAFETY: the caller's promise.
+            Some(number) => unsafe { number.write(to) },
+            // SAFETY: four bytes are fewer than the bound.
+            None => unsafe { b"null".write(to) },
+        }
+    }
+}
+
+/// Whole nanoseconds.
+// SAFETY: stores what a number does.
+unsafe impl Part for Duration {
+    #[inline(always)]
+    fn bound(self) -> usize {
+        INTEGER
+    }
+
+    #[inline(always)]
+    unsafe fn write(self, to: *mut u8) -> *mut u8 {
+        // SAFETY: the caller's promise.
+        unsafe { nanoseconds(self).write(to) }
+    }
+}
+
+// SAFETY: stores four or five bytes.
+unsafe impl Part for bool {
+    #[inline(always)]
+    fn bound(self) -> usize {
+        5
+    }
+
+    #[inline(always)]
+    unsafe fn write(self, to: *mut u8) -> *mut u8 {
+        // SAFETY: the caller's promise.
+        unsafe { if self { b"true".write(to) } else { b"false".write(to) } }
+    }
+}
+
+/// A number that is finite, in the shortest digits that read back to the same bits.
+#[derive(Clone, Copy)]
+pub(super) struct Finite(pub(super) f64);
+
+// SAFETY: `format64` stores at most 24 bytes for a finite number, and more only if it is not finite, which
+// `Finite` is never made of; then it would read digits that are wrong, and still store no more than 24.
+unsafe impl Part for Finite {
+    #[inline(always)]
+    fn bound(self) -> usize {
+        24
+    }
+
+    #[inline(always)]
+    unsafe fn write(self, to: *mut u8) -> *mut u8 {
+        // SAFETY: the caller's promise of 24 bytes.
+        let written = unsafe { ryu::raw::format64(self.0, to) };
+        // SAFETY: no more than those.
+        unsafe { to.add(written) }
+    }
+}
+
+/// Copies the digits of a whole number, at most 24 of them, and gives the place behind them. In steps that may overlap,
+/// since a call of `memcpy` takes longer than the copy.
+///
+/// # Safety
+///
+/// `to` must be valid for writes of `digits.len()` bytes, which are not those of `digits`.
+#[inline(always)]
+unsafe fn copy_digits(digits: &str, to: *mut u8) -> *mut u8 {
+    let digits = digits.as_bytes();
+    let len = digits.len();
+    if let (Some(first), Some(last)) = (digits.first_chunk::<8>(), digits.last_chunk::<8>()) {
+        if let Some(middle) = digits.get(8..16).and_then(<[u8]>::first_chunk::<8>) {
+            // SAFETY: 16 of the bytes that the caller promises.
+            unsafe { to.add(8).cast::<[u8; 8]>().write(*middle) };
+        }
+        // SAFETY: the first eight of them.
+        unsafe { to.cast::<[u8; 8]>().write(*first) };
+        // SAFETY: the last eight of them.
+        unsafe { to.add(len - 8).cast::<[u8; 8]>().write(*last) };
+    } else if let (Some(first), Some(last)) = (digits.first_chunk::<4>(), digits.last_chunk::<4>()) {
+        // SAFETY: the first four of them.
+        unsafe { to.cast::<[u8; 4]>().write(*first) };
+        // SAFETY: the last four of them.
+        unsafe { to.add(len - 4).cast::<[u8; 4]>().write(*last) };
+    } else if let (Some(first), Some(last)) = (digits.first_chunk::<2>(), digits.last_chunk::<2>()) {
+        // SAFETY: the first two of them.
+        unsafe { to.cast::<[u8; 2]>().write(*first) };
+        // SAFETY: the last two of them.
+        unsafe { to.add(len - 2).cast::<[u8; 2]>().write(*last) };
+    } else if let Some(&only) = digits.first() {
+        // SAFETY: the one that there is.
+        unsafe { to.write(only) };
+    }
+    // SAFETY: one past what the caller promises at most.
+    unsafe { to.add(len) }
+}
+
+/// Rows of parts are parts.
+macro_rules! rows {
+    ($( $first:ident $( $part:ident )* ; )+) => { $(
+        // SAFETY: each part stores within its own bound behind the one before it, and the bounds are added up.
+        unsafe impl<$first: Part, $( $part: Part ),*> Part for ($first, $( $part, )*) {
+            #[inline(always)]
+            #[allow(non_snake_case)]
+            fn bound(self) -> usize {
+                let ($first, $( $part, )*) = self;
+                $first.bound() $( + $part.bound() )*
+            }
+
+            #[inline(always)]
+            #[allow(non_snake_case)]
+            unsafe fn write(self, to: *mut u8) -> *mut u8 {
+                let ($first, $( $part, )*) = self;
+                // SAFETY: the first part's bound is no more than what the caller promises.
+                let to = unsafe { $first.write(to) };
+                $(
+                    // SAFETY: the parts before took no more than their bounds, so this one's is still there.
+                    let to = unsafe { $part.write(to) };
+                )*
+                to
+            }
+
+            #[allow(non_snake_case)]
+            fn append_long(self, line: &mut Buffer) {
+                let ($first, $( $part, )*) = self;
+                line.put($first);
+                $( line.put($part); )*
+            }
+        }
+    )+ };
+}
+
+rows! {
+    A B;
+    A B C;
+    A B C D;
+    A B C D E;
+    A B C D E F;
+    A B C D E F G;
+    A B C D E F G H;
+    A B C D E F G H I;
+    A B C D E F G H I J;
+    A B C D E F G H I J K;
+    A B C D E F G H I J K L;
+    A B C D E F G H I J K L M;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digits_of_every_length_are_copied() {
+        for len in 0..=24 {
+            let digits = &"123456789abcdefghijklmno"[..len];
+            let mut out = [b'.'; 26];
+            // SAFETY: there are 26 bytes.
+            let end = unsafe { copy_digits(digits, out.as_mut_ptr()) };
+            assert_eq!(end.addr() - out.as_ptr().addr(), len);
+            assert_eq!(&out[..len], digits.as_bytes());
+            assert!(out[len..].iter().all(|byte| *byte == b'.'), "{len} digits wrote past their end");
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! A trace read to its end, past whatever is wrong with it.
+
+use std::io::Read;
+
+use super::{ReadError, TraceReader};
+use crate::event::{TraceEvent, TraceHeader};
+
+/// One part of a trace, as [`TraceReader::walk`] comes to it.
+#[derive(Debug)]
+pub enum TracePart<'t> {
+    /// The header.
+    Header {
+        /// The physical line, from 1, on which it stands.
+        line: u64,
+        /// What it declares.
+        header: &'t TraceHeader,
+    },
+    /// An event.
+    Event {
+        /// The physical line, from 1, on which it stands.
+        line: u64,
+        /// What happened.
+        event: TraceEvent<'t>,
+    },
+    /// Something that can't be read.
+    Fault(ReadError),
+}
+
+impl<R: Read> TraceReader<R> {
+    /// Reads what is left of the trace to its end, past every fault that can be passed, and hands each part of it to `visit`
+    /// in its turn. Gives the first error of `visit`, and stops there.
+    ///
+    /// # Errors
+    ///
+    /// Those of `visit`. The trace's own faults are parts.
+    pub fn walk<E>(&mut self, mut visit: impl FnMut(TracePart<'_>) -> Result<(), E>) -> Result<(), E> {
+        let mut header_due = true;
+        loop {
+            if header_due {
+                match self.header().map(Option::<&TraceHeader>::cloned) {
+                    Ok(None) => {}
+                    Ok(Some(header)) => {
+                        header_due = false;
+                        visit(TracePart::Header { line: self.line(), header: &header })?;
+                    }
+                    // The header may stand on the next line, so that is looked at first.
+                    Err(error) => {
+                        visit(TracePart::Fault(error))?;
+                        continue;
+                    }
+                }
+            }
+            match self.next_event_with_line() {
+                Ok(None) => return Ok(()),
+                Ok(Some((line, event))) => visit(TracePart::Event { line, event })?,
+                Err(error) => visit(TracePart::Fault(error))?,
+            }
+        }
+    }
+}
