@@ -130,6 +130,7 @@ pub mod reader;
 pub mod sink;
 #[cfg(feature = "summary")]
 pub mod summary;
+pub mod testing;
 mod timing;
 mod value;
 
