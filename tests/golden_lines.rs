@@ -451,7 +451,7 @@ fn array() {
             out.array(|items| {
                 items.item_with(|out| out.array(|_| {}));
                 items.item_with(|out| out.array(|items| items.item(&RecordedValue::Unit)));
-                items.all(&[RecordedValue::Unit]);
+                items.all([RecordedValue::Unit]);
             });
         },
         r#"{"type":"array","items":[{"type":"array","items":[]},{"type":"array","items":[{"type":"unit"}]},{"type":"unit"}]}"#,

@@ -261,3 +261,18 @@ fn memory_is_given_back_after_a_huge_line() {
         assert!(kept < KEPT as i64, "{name}: {kept} bytes are kept");
     }
 }
+
+/// A source that always fills the buffer leaves a part of a line in it each time, so that it is never empty.
+#[test]
+fn the_buffer_is_given_back_though_it_is_never_empty() {
+    const HUGE: u64 = 4 * MIB;
+    let line = |len: u64| format!(r#"{{"event":"entry_enter","module":"{}","function":""}}"#, "x".repeat(len as usize));
+    let trace = format!("{HEADER}\n{}\n{}", line(HUGE), format!("{}\n", line(10_000)).repeat(2_000));
+    let counted = measure(|| {
+        let mut reader = TraceReader::new(trace.as_bytes());
+        read_events(&mut reader, 1);
+        let counted = measure(|| read_events(&mut reader, 1_900));
+        assert!(counted.bytes_current < -(HUGE as i64) / 2, "{counted:?}");
+    });
+    assert!(counted.bytes_max > HUGE, "{counted:?}");
+}

@@ -11,7 +11,7 @@ pub(crate) struct Buffer {
 
 /// The most that is reserved at once on top of what is needed for sure. A row with a longer string in it is appended part
 /// by part, and the string piece by piece: its worst case, six bytes out for one in, is never reserved whole.
-const LONG: usize = 64 * 1024;
+pub(super) const LONG: usize = 64 * 1024;
 
 /// A long string is escaped in pieces of this length.
 const PIECE: usize = 8 * 1024;
@@ -23,19 +23,22 @@ const PIECE: usize = 8 * 1024;
 /// `write` stores at most `bound` bytes at `to`, the result is how far behind `to` it got, and no byte before the result is
 /// left uninitialised.
 pub(super) unsafe trait Part: Copy {
-    /// The most bytes that [`write`](Self::write) touches.
+    /// The most bytes that [`write`](Self::write) touches. When it is over [`LONG`] the part is not written at once.
     fn bound(self) -> usize;
 
     /// Stores the part at `to`, and gives the place behind it.
     ///
     /// # Safety
     ///
-    /// `to` must be valid for writes of `bound` bytes.
+    /// `to` must be valid for writes of `bound` bytes, and `bound` be [`LONG`] at most for a part that may be long.
     unsafe fn write(self, to: *mut u8) -> *mut u8;
 
-    /// Appends the part when it may be long.
-    fn append_long(self, line: &mut Buffer) {
-        line.append_short(self);
+    /// Appends the part on its own, without asking for room that it will hardly need.
+    ///
+    /// Inlined in a row of parts, so that the row need not be laid out in memory for it.
+    #[inline(always)]
+    fn append_frugally(self, line: &mut Buffer) {
+        line.append_alone(self);
     }
 }
 
@@ -62,14 +65,20 @@ impl Buffer {
     #[inline]
     pub(super) fn put(&mut self, part: impl Part) {
         if part.bound() > LONG {
-            part.append_long(self);
+            part.append_frugally(self);
         } else {
-            self.append_short(part);
+            self.append(part);
         }
     }
 
-    #[inline]
-    fn append_short(&mut self, part: impl Part) {
+    #[cold]
+    #[inline(never)]
+    fn append_alone(&mut self, part: impl Part) {
+        self.append(part);
+    }
+
+    #[inline(always)]
+    fn append(&mut self, part: impl Part) {
         let bound = part.bound();
         if self.bytes.capacity() - self.bytes.len() < bound {
             self.grow(bound);
@@ -89,10 +98,19 @@ impl Buffer {
         self.bytes.reserve(bound);
     }
 
+    /// Appends `text` as a JSON string, piece by piece.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn long_string(&mut self, text: &str) {
+        self.append(b"\"");
+        self.escaped(text);
+        self.append(b"\"");
+    }
+
     /// Appends `text` escaped, without quotes around it.
     pub(super) fn escaped(&mut self, text: &str) {
         for piece in text.as_bytes().chunks(PIECE) {
-            self.append_short(Piece(piece));
+            self.append(Piece(piece));
         }
     }
 }

@@ -17,7 +17,7 @@ const SLACK: usize = WIDE;
 /// Bytes that are looked at together in a longer text.
 const WIDE: usize = 64;
 
-/// How many bytes [`escape_into`] may touch for a text of `len` bytes.
+/// How many bytes [`escape_into`] may touch for a text of `len` bytes, a sixth of the address space at most.
 #[inline(always)]
 pub(super) const fn bound(len: usize) -> usize {
     6 * len + SLACK

@@ -54,10 +54,7 @@ pub fn encode_header(header: &TraceHeader, capture: ValueCapture, out: &mut Vec<
 /// For tests and tools: it allocates the text it returns.
 pub fn value_to_json<V: TraceValue + ?Sized>(value: &V, capture: ValueCapture) -> String {
     let mut out = Vec::new();
-    append(&mut out, |encoder| match capture {
-        ValueCapture::Full => encoder.guarded(value),
-        ValueCapture::Redacted => encoder.redaction(value),
-    });
+    append(&mut out, |encoder| encoder.recorded(&RecordedValue::Live(&value), capture));
     String::from_utf8(out).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
 }
 
@@ -190,14 +187,9 @@ impl Encoder {
     }
 
     fn recorded(&mut self, value: &RecordedValue<'_>, capture: ValueCapture) {
-        match (capture, value) {
-            (ValueCapture::Redacted, value) => self.redaction(value),
-            (ValueCapture::Full, RecordedValue::Live(value)) => self.guarded(*value),
-            // A live value can be among the parts of these.
-            (ValueCapture::Full, RecordedValue::Array(_) | RecordedValue::Enum(_) | RecordedValue::Struct(_)) => {
-                self.guarded(value);
-            }
-            (ValueCapture::Full, value) => self.harmless(value),
+        match capture {
+            ValueCapture::Full => self.whole(value),
+            ValueCapture::Redacted => self.redaction(value),
         }
     }
 }

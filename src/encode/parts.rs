@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use super::buffer::{Buffer, Part};
+use super::buffer::{Buffer, LONG, Part};
 use super::escape;
 use super::number::nanoseconds;
 
@@ -65,11 +65,13 @@ unsafe impl Part for Piece<'_> {
 }
 
 /// A JSON string, its quotes included.
-// SAFETY: stores a quote, the text as `Piece` does, and another quote.
+// SAFETY: stores a quote, the text as `Piece` does, and another quote. When the text is longer than the bound allows for,
+// the bound is over `LONG`, and `write` is not called.
 unsafe impl Part for &str {
     #[inline(always)]
     fn bound(self) -> usize {
-        Piece(self.as_bytes()).bound() + 2
+        // Capped, so that it can't overflow: what is over the cap is never reserved.
+        escape::bound(self.len().min(LONG)) + 2
     }
 
     #[inline(always)]
@@ -84,10 +86,9 @@ unsafe impl Part for &str {
         unsafe { end.add(1) }
     }
 
-    fn append_long(self, line: &mut Buffer) {
-        line.put(b"\"");
-        line.escaped(self);
-        line.put(b"\"");
+    #[inline(always)]
+    fn append_frugally(self, line: &mut Buffer) {
+        line.long_string(self);
     }
 }
 
@@ -103,6 +104,12 @@ unsafe impl Part for u64 {
 
     #[inline(always)]
     unsafe fn write(self, to: *mut u8) -> *mut u8 {
+        if self < 10 {
+            // SAFETY: one of the bytes that the caller promises. (Most task ids are this short.)
+            unsafe { to.write(b'0' + self as u8) };
+            // SAFETY: that byte is passed.
+            return unsafe { to.add(1) };
+        }
         // SAFETY: a number of 64 bits has no more than `INTEGER` digits.
         unsafe { copy_digits(itoa::Buffer::new().format(self), to) }
     }
@@ -253,11 +260,12 @@ macro_rules! rows {
                 to
             }
 
+            #[inline(always)]
             #[allow(non_snake_case)]
-            fn append_long(self, line: &mut Buffer) {
+            fn append_frugally(self, line: &mut Buffer) {
                 let ($first, $( $part, )*) = self;
-                line.put($first);
-                $( line.put($part); )*
+                $first.append_frugally(line);
+                $( $part.append_frugally(line); )*
             }
         }
     )+ };

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use super::buffer::Buffer;
 use super::parts::Finite;
-use crate::value::{MAX_VALUE_DEPTH, TraceValue, type_names};
+use crate::value::{MAX_VALUE_DEPTH, RecordedValue, TraceValue, type_names};
 
 /// A line being written, with the state of the value that is being written into it.
 pub(crate) struct Encoder {
@@ -46,25 +46,21 @@ impl Encoder {
 
     /// Writes one argument or result whole. If its own code panics, fails or says nothing, it is replaced from its first
     /// byte.
-    pub(super) fn guarded<V: TraceValue + ?Sized>(&mut self, value: &V) {
+    #[inline]
+    pub(super) fn whole(&mut self, value: &RecordedValue<'_>) {
         let start = self.line.len();
         (self.open, self.fault) = (0, None);
-        let outcome = catch_unwind(AssertUnwindSafe(|| value.write(ValueWriter { encoder: self })));
-        if let Err(panic) = outcome {
-            discard(panic);
-            self.fault = Some(Fault::Failed);
-        } else if self.line.len() == start {
-            self.fault.get_or_insert(Fault::Silent);
-        }
+        value.write(ValueWriter { encoder: self });
         if let Some(fault) = self.fault {
-            self.line.truncate(start);
-            self.opaque(&guarded_type_name(value), fault.shown());
+            self.replace(start, value, fault);
         }
     }
 
-    /// Writes one argument or result that has no code of its own, and so nothing to be guarded against.
-    pub(super) fn harmless<V: TraceValue>(&mut self, value: &V) {
-        value.write(ValueWriter { encoder: self });
+    #[cold]
+    #[inline(never)]
+    fn replace(&mut self, start: usize, value: &RecordedValue<'_>, fault: Fault) {
+        self.line.truncate(start);
+        self.opaque(&guarded_type_name(value), fault.shown());
     }
 
     /// Writes the redaction of one argument or result: its type's name, and nothing else of it.
@@ -95,11 +91,11 @@ impl Encoder {
         std::mem::forget(armed);
     }
 
-    /// Writes a part of a container. It has to say something.
+    /// Writes a live value, or a part of one. It has to say something.
     #[inline]
-    fn part(&mut self, write: impl FnOnce(ValueWriter<'_>)) {
+    fn said(&mut self, write: impl FnOnce(&mut Self)) {
         let start = self.line.len();
-        self.foreign(|encoder| write(ValueWriter { encoder }));
+        write(self);
         if self.line.len() == start {
             self.fault.get_or_insert(Fault::Silent);
         }
@@ -213,6 +209,19 @@ pub struct ValueWriter<'w> {
 }
 
 impl ValueWriter<'_> {
+    /// What a live value says. A panic in it goes no further than here, and makes the whole argument or result that it is
+    /// part of a failed one.
+    #[inline]
+    pub(crate) fn live(self, value: &dyn TraceValue) {
+        self.encoder.said(|encoder| {
+            let outcome = catch_unwind(AssertUnwindSafe(|| value.write(ValueWriter { encoder: &mut *encoder })));
+            if let Err(panic) = outcome {
+                discard(panic);
+                encoder.fault = Some(Fault::Failed);
+            }
+        });
+    }
+
     /// The value that says nothing. Its type name is `Unit`.
     #[inline]
     pub fn unit(self) {
@@ -349,7 +358,7 @@ impl ItemWriter<'_> {
         if !std::mem::take(&mut self.first) {
             self.encoder.line.put(b",");
         }
-        self.encoder.part(write);
+        self.encoder.said(|encoder| encoder.foreign(|encoder| write(ValueWriter { encoder })));
     }
 
     /// All of `values`, in order: values, references to values, or wrappers made on the fly.
@@ -387,7 +396,7 @@ impl FieldWriter<'_> {
     pub fn field_with(&mut self, name: &str, write: impl FnOnce(ValueWriter<'_>)) {
         let first = std::mem::take(&mut self.first);
         self.encoder.open_field(name, first);
-        self.encoder.part(write);
+        self.encoder.said(|encoder| encoder.foreign(|encoder| write(ValueWriter { encoder })));
         self.encoder.close_field();
     }
 }

@@ -257,7 +257,7 @@ impl TraceValue for RecordedValue<'_> {
             Self::Resource(value) => out.resource(value.name, value.id),
             Self::Redacted { of } => out.redacted(of),
             Self::Opaque(value) => out.opaque(value.of, value.shown),
-            Self::Live(value) => value.write(out),
+            Self::Live(value) => out.live(value),
         }
     }
 }

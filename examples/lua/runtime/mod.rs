@@ -1,0 +1,15 @@
+//! A small runtime around Lua that records what its scripts ask of their host.
+//!
+//! [`host`] holds the one place that every host call goes through, and [`value`] the wrapper around Lua's values: these
+//! two are the glue between engine and trace. The rest is the interpreter itself.
+
+mod ending;
+mod engine;
+mod failure;
+pub(crate) mod host;
+pub(crate) mod modules;
+mod run;
+pub(crate) mod value;
+
+pub(crate) use self::ending::Ending;
+pub(crate) use self::run::{Limits, Program, Run, Setup};

@@ -1,0 +1,203 @@
+//! Lua's values as a trace writes them.
+//!
+//! This is all that an interpreter needs for its values: a wrapper made on the fly around a borrowed [`Value`], the name
+//! of its type, and how it is written. None of Lua's own code runs for it: metatables are not asked.
+
+use std::borrow::Cow;
+use std::cell::Cell;
+use std::cmp::Ordering;
+use std::fmt;
+
+use cove_trace::{TraceValue, ValueWriter};
+use mlua::thread::ThreadStatus;
+use mlua::{BorrowedStr, Error, Table, Value};
+
+use super::failure::root;
+use super::modules::files::File;
+use super::modules::kv::Store;
+
+/// A Lua value that stands in a trace event.
+pub(crate) struct Traced<'a>(pub(crate) &'a Value);
+
+impl TraceValue for Traced<'_> {
+    fn type_name(&self) -> Cow<'_, str> {
+        type_name(self.0)
+    }
+
+    fn write(&self, out: ValueWriter<'_>) {
+        write(self.0, &Room(Cell::new(MAX_PARTS)), out);
+    }
+}
+
+/// How many entries of tables are recorded of one argument or result.
+///
+/// A table that holds itself ends at the depth that a trace has room for. One that holds itself twice would be written
+/// 2^127 times until then, and so would a chain of tables that each hold the next one twice.
+const MAX_PARTS: usize = 10_000;
+
+/// The entries of tables that may still be written.
+struct Room(Cell<usize>);
+
+impl Room {
+    fn take(&self, entries: usize) -> bool {
+        let left = self.0.get().checked_sub(entries);
+        self.0.set(left.unwrap_or_default());
+        left.is_some()
+    }
+}
+
+const TABLE: &str = "Table";
+
+/// The name of the type that [`write`] writes.
+fn type_name(value: &Value) -> Cow<'static, str> {
+    match value {
+        Value::Nil => "Unit".into(),
+        Value::Boolean(_) => "Bool".into(),
+        Value::Integer(_) => "Int".into(),
+        Value::Number(_) => "Float".into(),
+        Value::String(_) => "String".into(),
+        Value::Table(table) => if is_sequence(table, MAX_PARTS) { "Array" } else { TABLE }.into(),
+        Value::Function(_) => "Function".into(),
+        Value::Thread(_) => "Coroutine".into(),
+        Value::Error(_) => "Error".into(),
+        // A type of the host's. Scripts can't get at the metatable that its name is in.
+        Value::UserData(data) => match data.type_name() {
+            Ok(name) => name.to_string_lossy().into(),
+            Err(_) => "Userdata".into(),
+        },
+        _ => "Userdata".into(),
+    }
+}
+
+fn write(value: &Value, room: &Room, out: ValueWriter<'_>) {
+    match value {
+        Value::Nil => out.unit(),
+        Value::Boolean(truth) => out.bool(*truth),
+        Value::Integer(int) => out.int(*int),
+        Value::Number(float) => out.float(*float),
+        Value::String(bytes) => out.bytes(&bytes.as_bytes()),
+        Value::Table(table) => write_table(table, room, out),
+        _ => match handle(value) {
+            Some(id) => out.resource(&type_name(value), id),
+            None => out.opaque(&type_name(value), Shown(value)),
+        },
+    }
+}
+
+/// The host's number for what this value is a handle on, if it is one.
+fn handle(value: &Value) -> Option<i64> {
+    let data = value.as_userdata()?;
+    let file = data.borrow::<File>().map(|file| file.id());
+    file.or_else(|_| data.borrow::<Store>().map(|store| store.id())).ok()
+}
+
+/// A table with the keys 1 to n and no others is an array. One whose keys are all text is a struct. Any other is the case
+/// `entries` of an enumeration, which holds pairs of key and value, so that no two keys become the same.
+fn write_table(table: &Table, room: &Room, out: ValueWriter<'_>) {
+    if is_sequence(table, room.0.get()) && room.take(table.raw_len()) {
+        out.array(|items| {
+            for item in table.sequence_values::<Value>().flatten() {
+                items.item_with(|out| write(&item, room, out));
+            }
+        });
+        return;
+    }
+    let Some(entries) = sorted_entries(table, room) else {
+        return out.opaque(TABLE, format_args!("with what stands before it, more than {MAX_PARTS} entries"));
+    };
+    if entries.iter().all(|(key, _)| text(key).is_some()) {
+        out.structure(TABLE, |fields| {
+            for (key, value) in &entries {
+                let name = text(key);
+                fields.field_with(name.as_deref().unwrap_or_default(), |out| write_entry(key, value, room, out));
+            }
+        });
+    } else {
+        out.enum_case(TABLE, "entries", |pairs| {
+            for (key, value) in &entries {
+                pairs.item_with(|out| {
+                    out.array(|pair| {
+                        pair.item_with(|out| write(key, room, out));
+                        pair.item_with(|out| write_entry(key, value, room, out));
+                    });
+                });
+            }
+        });
+    }
+}
+
+/// What is never written, in whatever table it stands: the choice of this interpreter, in a full trace too.
+const SECRETS: [&[u8]; 2] = [b"password", b"token"];
+
+fn write_entry(key: &Value, value: &Value, room: &Room, out: ValueWriter<'_>) {
+    match key {
+        Value::String(name) if SECRETS.iter().any(|secret| name.as_bytes().eq_ignore_ascii_case(secret)) => {
+            out.redacted(&type_name(value));
+        }
+        _ => write(value, room, out),
+    }
+}
+
+/// Whether the keys of a table are 1 to n, n being `most` or less. The first key that is not decides.
+fn is_sequence(table: &Table, most: usize) -> bool {
+    let length = table.raw_len();
+    let mut seen = 0;
+    let every = table.for_each(|key: Value, _: Value| {
+        seen += 1;
+        let index = key.as_usize().filter(|index| (1..=length).contains(index));
+        index.map(drop).ok_or(Error::StackError)
+    });
+    length <= most && every.is_ok() && seen == length
+}
+
+/// The entries of a table, unless there is no room for them. Lua keeps them in an order that is another in each run; here,
+/// keys of one kind stand together, and texts and numbers in their own order.
+fn sorted_entries(table: &Table, room: &Room) -> Option<Vec<(Value, Value)>> {
+    let mut entries = Vec::new();
+    let every = table.for_each(|key: Value, value: Value| {
+        entries.push((key, value));
+        room.take(1).then_some(()).ok_or(Error::StackError)
+    });
+    entries.sort_by(|(a, _), (b, _)| by_key(a, b));
+    every.is_ok().then_some(entries)
+}
+
+fn by_key(a: &Value, b: &Value) -> Ordering {
+    match (a, b) {
+        (Value::Integer(a), Value::Integer(b)) => a.cmp(b),
+        (Value::Number(a), Value::Number(b)) => a.total_cmp(b),
+        (Value::Boolean(a), Value::Boolean(b)) => a.cmp(b),
+        (Value::String(a), Value::String(b)) => a.as_bytes().cmp(&b.as_bytes()),
+        _ => a.type_name().cmp(b.type_name()),
+    }
+}
+
+fn text(key: &Value) -> Option<BorrowedStr> {
+    key.as_string()?.to_str().ok()
+}
+
+/// A value that has no form in a trace, as it is shown to people: nothing of it that differs from run to run, such as an
+/// address, and nothing that a function has captured.
+pub(crate) struct Shown<'a>(pub(crate) &'a Value);
+
+impl fmt::Display for Shown<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Value::Function(function) => {
+                let info = function.info();
+                match (info.short_src, info.line_defined) {
+                    (Some(source), Some(line)) => write!(f, "function <{source}:{line}>"),
+                    _ => f.write_str("builtin function"),
+                }
+            }
+            Value::Thread(coroutine) => f.write_str(match coroutine.status() {
+                ThreadStatus::Resumable => "suspended",
+                ThreadStatus::Running => "running",
+                ThreadStatus::Normal => "normal",
+                ThreadStatus::Finished | ThreadStatus::Error => "dead",
+            }),
+            Value::Error(error) => root(error).fmt(f),
+            other => f.write_str(other.type_name()),
+        }
+    }
+}
