@@ -324,7 +324,7 @@ impl<'a> Lexer<'a, '_> {
         known: impl Fn(&str) -> bool,
     ) -> Step<()> {
         self.expect(b'{', "an object")?;
-        // All keys count as given, so that none is missing: which ones have to be there, only the shape could tell.
+        // No key is missed here: which ones have to be there, only the shape could tell.
         let mut members = Members { shape: any, given: 0, first: true };
         loop {
             self.white_space();

@@ -1,0 +1,152 @@
+//! The code in the README is code that compiles and runs: each block of it stands here too, between marks, and is compared.
+
+use std::borrow::Cow;
+use std::error::Error;
+use std::fmt;
+use std::fs::{self, File};
+use std::path::Path;
+use std::time::Instant;
+
+use cove_trace::{
+    HostCall, HostOutcome, JsonlSink, LiveArgs, RecordedValue, RecordingBackend, RenderedCallSite, TraceEvent,
+    TraceHeader, TraceReader, TraceSink, TraceValue, ValueCapture, ValueWriter, create_trace_file,
+};
+
+enum Value {
+    Nil,
+    Int(i64),
+    Text(String),
+    List(Vec<Value>),
+    Closure(Closure),
+}
+
+struct Closure;
+
+impl fmt::Display for Closure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a closure")
+    }
+}
+
+// README begins
+impl TraceValue for Value {
+    fn type_name(&self) -> Cow<'_, str> {
+        match self {
+            Value::Nil => "Unit".into(),
+            Value::Int(_) => "Int".into(),
+            Value::Text(_) => "String".into(),
+            Value::List(_) => "Array".into(),
+            Value::Closure(_) => "Closure".into(),
+        }
+    }
+
+    fn write(&self, out: ValueWriter<'_>) {
+        match self {
+            Value::Nil => out.unit(),
+            Value::Int(int) => out.int(*int),
+            Value::Text(text) => out.string(text),
+            Value::List(list) => out.array(|items| items.all(list)),
+            Value::Closure(closure) => out.opaque("Closure", closure),
+        }
+    }
+}
+// README ends
+
+struct Task {
+    id: u64,
+}
+
+struct Operation {
+    site: RenderedCallSite,
+    run: fn(&[Value]) -> Result<Value, Failure>,
+}
+
+impl Operation {
+    fn run(&self, args: &[Value]) -> Result<Value, Failure> {
+        (self.run)(args)
+    }
+}
+
+struct Failure {
+    message: String,
+}
+
+fn call(sink: &dyn TraceSink, task: &Task, operation: &Operation, args: &[Value]) -> Result<Value, Failure> {
+    // README begins
+    let started = Instant::now();
+    let result = operation.run(args);
+    if sink.is_recording() {
+        sink.record(&TraceEvent::HostCall(HostCall {
+            task: task.id,
+            site: operation.site.site(), // a RenderedCallSite, made when the operation was registered
+            wait: started.elapsed(),
+            granted: true,
+            args: &LiveArgs::new(args),
+            outcome: Some(match &result {
+                Ok(value) => HostOutcome::Value(RecordedValue::Live(value)),
+                Err(error) => HostOutcome::Error(&error.message),
+            }),
+        }));
+    }
+    result
+    // README ends
+}
+
+fn refused(path: &Path) -> Result<Vec<String>, Box<dyn Error>> {
+    let mut refused = Vec::new();
+    // README begins
+    let mut trace = TraceReader::new(File::open(path)?);
+    while let Some(event) = trace.next_event()? {
+        if let TraceEvent::HostCall(call) = event
+            && !call.granted
+        {
+            refused.push(format!("{}.{} by task {}", call.site.module(), call.site.op(), call.task));
+        }
+    }
+    // README ends
+    Ok(refused)
+}
+
+#[test]
+fn the_code_of_the_readme_records_and_reads() {
+    let path = std::env::temp_dir().join(format!("cove-trace-readme-{}.jsonl", std::process::id()));
+    let header = TraceHeader::new(RecordingBackend::Ast, ValueCapture::Full, "readme");
+    let sink = JsonlSink::new(create_trace_file(&path).unwrap(), &header).unwrap();
+    let operation = Operation {
+        site: RenderedCallSite::new("lists", "first", "lists.read"),
+        run: |args| match args {
+            [Value::List(list), ..] if list.is_empty() => Err(Failure { message: "the list is empty".into() }),
+            _ => Ok(Value::Nil),
+        },
+    };
+    let args = [Value::List(vec![Value::Int(1), Value::Text("two".into()), Value::Closure(Closure)])];
+    assert!(call(&sink, &Task { id: 3 }, &operation, &args).is_ok());
+    assert!(call(&sink, &Task { id: 3 }, &operation, &[Value::List(Vec::new())]).is_err());
+    let site = operation.site.site();
+    let refusal = HostCall { task: 3, site, wait: std::time::Duration::ZERO, granted: false, args: &[], outcome: None };
+    sink.record(&TraceEvent::HostCall(refusal));
+    assert_eq!(sink.finish().dropped, 0);
+
+    assert_eq!(refused(&path).unwrap(), ["lists.first by task 3"]);
+    let trace = fs::read_to_string(&path).unwrap();
+    assert!(trace.contains(r#"{"type":"opaque","of":"Closure","shown":"a closure"}"#), "{trace}");
+    assert!(trace.contains(r#"{"kind":"error","message":"the list is empty"}"#), "{trace}");
+    fs::remove_file(path).unwrap();
+}
+
+#[test]
+fn the_readme_shows_this_code() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let readme = fs::read_to_string(root.join("README.md")).unwrap();
+    let source = fs::read_to_string(root.join("tests/readme.rs")).unwrap();
+    let marked = source.split("// README begins\n").skip(1).map(|rest| rest.split("// README ends").next().unwrap());
+    let mut blocks = 0;
+    for block in marked.filter(|block| block.lines().count() > 3) {
+        let indent = block.len() - block.trim_start_matches(' ').len();
+        let code: String =
+            block.trim_end().lines().map(|line| format!("{}\n", line.get(indent..).unwrap_or_default())).collect();
+        assert!(readme.contains(&format!("```rust\n{code}```")), "the README does not show:\n{code}");
+        blocks += 1;
+    }
+    assert_eq!(blocks, readme.matches("```rust").count());
+}
