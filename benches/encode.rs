@@ -230,35 +230,53 @@ impl io::Write for Counter {
     }
 }
 
-/// Calls in one pass of the two measurements below.
-const CALLS: u64 = 100_000;
+/// Calls in one pass of the measurements that follow.
+const CALLS: u64 = 10_000;
 
 /// A host call with two short arguments and an `Ok(())`, the interpreter's own values, through `&dyn TraceSink` into a
 /// `JsonlSink`, its lock included.
-fn measure_hot_call() -> Group {
-    let header = TraceHeader::new(RecordingBackend::Vm, ValueCapture::Full, "bench");
-    let sink = JsonlSink::new(Counter(0), &header).expect("a counter takes everything");
-    let sink: &dyn TraceSink = &sink;
-    let arguments = [live::text("total"), live::Value::Int(42)];
-    let result = live::ok_unit();
-    let site = RenderedCallSite::new("console", "println", "console.write");
-    let call = |site: CallSite<'_>| {
+struct HotCall {
+    sink: JsonlSink<Counter>,
+    arguments: [live::Value; 2],
+    result: live::Value,
+    site: RenderedCallSite,
+}
+
+impl HotCall {
+    fn new() -> Self {
+        let header = TraceHeader::new(RecordingBackend::Vm, ValueCapture::Full, "bench");
+        Self {
+            sink: JsonlSink::new(Counter(0), &header).expect("a counter takes everything"),
+            arguments: [live::text("total"), live::Value::Int(42)],
+            result: live::ok_unit(),
+            site: RenderedCallSite::new("console", "println", "console.write"),
+        }
+    }
+
+    fn record(&self, site: CallSite<'_>) {
+        let sink: &dyn TraceSink = black_box(&self.sink);
         for _ in 0..CALLS {
             sink.record(black_box(&TraceEvent::HostCall(HostCall {
                 task: 3,
                 site,
                 wait: Duration::from_nanos(1234),
                 granted: true,
-                args: &[RecordedValue::Live(&arguments[0]), RecordedValue::Live(&arguments[1])],
-                outcome: Some(HostOutcome::Value(RecordedValue::Live(&result))),
+                args: &[RecordedValue::Live(&self.arguments[0]), RecordedValue::Live(&self.arguments[1])],
+                outcome: Some(HostOutcome::Value(RecordedValue::Live(&self.result))),
             })));
         }
-    };
-    let mut contenders = [
-        Contender { name: "named", pass: Box::new(|| call(CallSite::new("console", "println", "console.write"))) },
-        Contender { name: "rendered", pass: Box::new(|| call(site.site())) },
-    ];
-    per_call("host call into JsonlSink", 309.0, &mut contenders)
+    }
+
+    fn contenders(&self) -> [Contender<'_>; 2] {
+        let named = || self.record(CallSite::new("console", "println", "console.write"));
+        let rendered = || self.record(self.site.site());
+        [Contender { name: "named", pass: Box::new(named) }, Contender { name: "rendered", pass: Box::new(rendered) }]
+    }
+}
+
+fn measure_hot_call() -> Group {
+    let call = HotCall::new();
+    per_call("host call into JsonlSink", 309.0, &mut call.contenders())
 }
 
 fn measure_not_recording() -> Group {
@@ -287,15 +305,22 @@ fn per_call(name: &'static str, bytes_per_event: f64, contenders: &mut [Contende
 const COUNTED_PASSES: usize = 20;
 
 fn count_instructions(corpora: &[Corpus], group: &str, writer: &str) -> io::Result<()> {
+    if group == "host_call" {
+        let call = HotCall::new();
+        return count_passes(&mut call.contenders(), writer, CALLS as usize);
+    }
     let corpus = corpora.iter().find(|corpus| corpus.name == group).ok_or(io::ErrorKind::NotFound)?;
     let arena = Arena::new();
     let prepared = Prepared::new(corpus, &arena);
-    let mut writers = prepared.writers();
+    count_passes(&mut prepared.writers(), writer, corpus.events.len())
+}
+
+fn count_passes(writers: &mut [Contender<'_>], writer: &str, events: usize) -> io::Result<()> {
     let contender = writers.iter_mut().find(|contender| contender.name == writer).ok_or(io::ErrorKind::NotFound)?;
     for _ in 0..COUNTED_PASSES {
         counted_pass(contender);
     }
-    println!("{}", COUNTED_PASSES * corpus.events.len());
+    println!("{}", COUNTED_PASSES * events);
     Ok(())
 }
 

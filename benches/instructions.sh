@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Instructions per event, counted by callgrind: a number that a busy machine does not move.
 #   benches/instructions.sh [GROUP] [WRITER...]
-# GROUP is a corpus of benches/encode.rs (encode_hot unless given), WRITER one of its writers.
+# GROUP is a corpus of benches/encode.rs (encode_hot unless given), WRITER one of its writers. The group host_call has the
+# writers named and rendered.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 command -v valgrind >/dev/null || { echo "SKIPPED: valgrind is not installed"; exit 0; }
