@@ -67,7 +67,8 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 //!
-//! A real run writes to the file that [`create_trace_file`] makes. [`ValueCapture::Redacted`] records the form to share:
+//! The page [`integrating`] goes from nothing to a recorded run, with the decisions to be taken on the way. A real run writes
+//! to the file that [`create_trace_file`] makes. [`ValueCapture::Redacted`] records the form to share:
 //! of every value, its type's name.
 //!
 //! # Reading
@@ -124,6 +125,8 @@ pub mod check;
 pub mod decode;
 mod encode;
 mod event;
+#[doc = include_str!("integrating.md")]
+pub mod integrating {}
 mod names;
 pub mod owned;
 pub mod reader;

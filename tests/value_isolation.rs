@@ -728,3 +728,32 @@ fn a_redacted_trace_of_values_that_differ_is_the_same() {
         assert_eq!(record(one), record(other));
     }
 }
+
+/// A value that holds itself twice, once in a list and once under a name.
+struct TwiceItself;
+
+impl TraceValue for TwiceItself {
+    fn type_name(&self) -> Cow<'_, str> {
+        "Knot".into()
+    }
+
+    fn write(&self, out: ValueWriter<'_>) {
+        out.structure("Knot", |fields| {
+            fields.field_with("list", |out| out.array(|items| items.item(self)));
+            fields.field("self", self);
+        });
+    }
+}
+
+#[test]
+fn a_value_that_never_ends_is_replaced_and_its_neighbours_are_not() {
+    assert_replaced_by(RecordedValue::Live(&TwiceItself), "Knot", FAILED);
+}
+
+/// What no container begins in is written whole, however long it is.
+#[test]
+fn a_long_value_is_no_endless_one() {
+    let text = "x".repeat(65 * 1024 * 1024);
+    let written = value_to_json(&RecordedValue::Array(&[RecordedValue::String(&text)]), ValueCapture::Full);
+    assert_eq!(written.len(), r#"{"type":"array","items":[{"type":"string","value":""}]}"#.len() + text.len());
+}

@@ -13,6 +13,8 @@ use crate::value::{MAX_VALUE_DEPTH, RecordedValue, TraceValue, type_names};
 /// A line being written, with the state of the value that is being written into it.
 pub(crate) struct Encoder {
     pub(super) line: Buffer,
+    /// Where the current argument or result begins in the line.
+    start: usize,
     /// Containers that are open around the value being written.
     open: usize,
     /// What went wrong in the current argument or result, if anything did.
@@ -36,30 +38,33 @@ impl Fault {
     }
 }
 
+/// How long one argument or result may be when another container begins in it, in bytes of its encoding. A line of that
+/// length is one that a reader refuses unless it is told otherwise.
+const MAX_VALUE_BYTES: usize = 64 * 1024 * 1024;
+
 /// The type name of a value whose own code can't even say that.
 const UNKNOWN_TYPE: &str = "Unknown";
 
 impl Encoder {
     pub(super) fn append_to(bytes: Vec<u8>) -> Self {
-        Self { line: Buffer::append_to(bytes), open: 0, fault: None }
+        Self { line: Buffer::append_to(bytes), start: 0, open: 0, fault: None }
     }
 
     /// Writes one argument or result whole. If its own code panics, fails or says nothing, it is replaced from its first
     /// byte.
     #[inline]
     pub(super) fn whole(&mut self, value: &RecordedValue<'_>) {
-        let start = self.line.len();
-        (self.open, self.fault) = (0, None);
+        (self.start, self.open, self.fault) = (self.line.len(), 0, None);
         value.write(ValueWriter { encoder: self });
         if let Some(fault) = self.fault {
-            self.replace(start, value, fault);
+            self.replace(value, fault);
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn replace(&mut self, start: usize, value: &RecordedValue<'_>, fault: Fault) {
-        self.line.truncate(start);
+    fn replace(&mut self, value: &RecordedValue<'_>, fault: Fault) {
+        self.line.truncate(self.start);
         self.opaque(&guarded_type_name(value), fault.shown());
     }
 
@@ -146,9 +151,17 @@ impl Encoder {
         self.line.put(b"}");
     }
 
-    /// Whether a container may stand here. If not, an opaque of that type is written in its place.
+    /// Whether a container may stand here. If it is too deep, an opaque of that type is written in its place. If the value
+    /// is too long already it has failed, and nothing more of it is asked for: the parts of a value that holds itself twice
+    /// would otherwise double at each level, and never end.
     #[inline]
     fn admits_container(&mut self, type_name: &str) -> bool {
+        if self.line.len() - self.start > MAX_VALUE_BYTES {
+            self.fault = Some(Fault::Failed);
+        }
+        if self.fault.is_some() {
+            return false;
+        }
         const _: () = assert!(MAX_VALUE_DEPTH == 128, "the text below says the number");
         let admitted = self.open < MAX_VALUE_DEPTH - 1;
         if !admitted {

@@ -73,6 +73,9 @@ pub const MAX_VALUE_DEPTH: usize = 128;
 /// A value whose own code panics, fails or says nothing never breaks a trace or the program: the whole argument or result
 /// it belongs to is written as an opaque of its type name instead. (A program built with `panic = "abort"` ends all the
 /// same, and a panic hook prints what it prints.) Its code may itself record events.
+///
+/// Neither does one that never ends: nesting stops at [`MAX_VALUE_DEPTH`], and a value in which a container begins after
+/// 64 MiB of its encoding counts as failed. So a value may hold itself, and share parts, as often as it likes.
 pub trait TraceValue {
     /// The name of the value's type, which is all that a redacted trace keeps of it, so it must not depend on anything
     /// secret.
