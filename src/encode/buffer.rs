@@ -98,16 +98,8 @@ impl Buffer {
         self.bytes.reserve(bound);
     }
 
-    /// Appends `text` as a JSON string, piece by piece.
-    #[cold]
+    /// Appends `text` escaped, piece by piece.
     #[inline(never)]
-    pub(super) fn long_string(&mut self, text: &str) {
-        self.append(b"\"");
-        self.escaped(text);
-        self.append(b"\"");
-    }
-
-    /// Appends `text` escaped, without quotes around it.
     pub(super) fn escaped(&mut self, text: &str) {
         for piece in text.as_bytes().chunks(PIECE) {
             self.append(Piece(piece));

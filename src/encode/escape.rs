@@ -12,7 +12,7 @@
 #![allow(unsafe_code)]
 
 /// Bytes that a store may touch past the last byte that counts.
-const SLACK: usize = WIDE;
+pub(super) const SLACK: usize = WIDE;
 
 /// Bytes that are looked at together in a longer text.
 const WIDE: usize = 64;
@@ -377,10 +377,11 @@ mod swar {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
+    use super::super::guarded::{Edge, Guarded};
     use super::{Block, bound, escape_with, swar};
 
-    fn naive(text: &[u8]) -> Vec<u8> {
+    pub(in crate::encode) fn naive(text: &[u8]) -> Vec<u8> {
         let mut out = Vec::new();
         for &byte in text {
             match byte {
@@ -396,19 +397,39 @@ mod tests {
         out
     }
 
-    fn escape<B: Block>(text: &[u8]) -> Vec<u8> {
-        let mut out = vec![0xaa; bound(text.len())];
+    fn escape<'o, B: Block>(text: &[u8], out: &'o mut [u8]) -> &'o [u8] {
+        assert!(out.len() >= bound(text.len()));
+        // So that a hole in what is written shows.
+        out.fill(0xf8);
         // SAFETY: `out` has as many bytes as the bound says.
         let written = unsafe { escape_with::<B>(text, out.as_mut_ptr()) };
-        out.truncate(written);
-        out
+        &out[..written]
     }
 
-    fn assert_as_naive(text: &[u8]) {
-        let expected = naive(text);
-        assert_eq!(escape::<swar::Block>(text), expected, "swar on {text:?}");
+    fn assert_written_as(text: &[u8], expected: &[u8], out: &mut [u8]) {
+        assert_eq!(escape::<swar::Block>(text, out), expected, "swar on {text:?}");
         #[cfg(target_arch = "x86_64")]
-        assert_eq!(escape::<super::sse2::Block>(text), expected, "sse2 on {text:?}");
+        assert_eq!(escape::<super::sse2::Block>(text, out), expected, "sse2 on {text:?}");
+    }
+
+    /// Where texts are read and written, with nothing beyond either.
+    struct Desk {
+        text: Guarded,
+        out: Guarded,
+    }
+
+    impl Desk {
+        fn new() -> Self {
+            const LONGEST: usize = 400;
+            Self { text: Guarded::new(LONGEST), out: Guarded::new(bound(LONGEST)) }
+        }
+
+        fn assert_as_naive(&mut self, text: &[u8]) {
+            let expected = naive(text);
+            for edge in Edge::BOTH {
+                assert_written_as(self.text.copy(edge, text), &expected, self.out.lend(edge, bound(text.len())));
+            }
+        }
     }
 
     /// Lengths on either side of every border between one way to look at a text and another.
@@ -418,15 +439,16 @@ mod tests {
 
     #[test]
     fn every_special_byte_at_every_position_of_every_length() {
+        let mut desk = Desk::new();
         let specials = [0, 1, 0x1f, b'"', b'\\', b'\n', b'\r', b'\t', 0x20, 0x7f, 0x80, 0xff];
         for len in lengths() {
             let clean = vec![b'a'; len];
-            assert_as_naive(&clean);
+            desk.assert_as_naive(&clean);
             for position in (0..len).step_by(if cfg!(miri) { 7 } else { 1 }) {
                 for byte in specials {
                     let mut text = clean.clone();
                     text[position] = byte;
-                    assert_as_naive(&text);
+                    desk.assert_as_naive(&text);
                 }
             }
         }
@@ -434,26 +456,29 @@ mod tests {
 
     #[test]
     fn every_byte() {
+        let mut desk = Desk::new();
         for byte in 0..=u8::MAX {
             for len in [1, 3, 4, 7, 8, 15, 16, 17, 64, 128, 130] {
                 let mut text = vec![b'a'; len];
                 text[len / 2] = byte;
-                assert_as_naive(&text);
+                desk.assert_as_naive(&text);
             }
         }
     }
 
     #[test]
     fn nothing_but_specials() {
+        let mut desk = Desk::new();
         for byte in [0, 0x1f, b'"', b'\\', b'\n', 0x7f, 0x80, 0xff] {
             for len in lengths() {
-                assert_as_naive(&vec![byte; len]);
+                desk.assert_as_naive(&vec![byte; len]);
             }
         }
     }
 
     #[test]
-    fn every_alignment_and_many_mixtures() {
+    fn many_mixtures() {
+        let mut desk = Desk::new();
         let mut random = 1_u64;
         for round in 0..if cfg!(miri) { 20 } else { 4000 } {
             let text: Vec<u8> = (0..round % 400)
@@ -464,8 +489,29 @@ mod tests {
                     if random >> 60 < 5 { byte & 0x1f } else { byte }
                 })
                 .collect();
-            for start in 0..text.len().min(16) {
-                assert_as_naive(&text[start..]);
+            desk.assert_as_naive(&text);
+        }
+    }
+
+    /// What lies at the edge of a page is aligned as its length says, so that this is tried apart.
+    #[test]
+    fn every_alignment() {
+        #[repr(align(64))]
+        struct Aligned<const N: usize>([u8; N]);
+
+        let mut text = Aligned([0; 64 + 200]);
+        for (byte, in_turn) in text.0.iter_mut().zip(b"plain text with \"quotes\"\n".iter().cycle()) {
+            *byte = *in_turn;
+        }
+        let mut out = Aligned([0; 64 + bound(200)]);
+        let step = if cfg!(miri) { 13 } else { 1 };
+        for text_start in (0..64).step_by(step) {
+            for len in [1, 3, 7, 15, 16, 40, 130, 200] {
+                let text = &text.0[text_start..text_start + len];
+                let expected = naive(text);
+                for out_start in (0..64).step_by(step) {
+                    assert_written_as(text, &expected, &mut out.0[out_start..]);
+                }
             }
         }
     }

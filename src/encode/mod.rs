@@ -4,8 +4,12 @@
 //! they are copied ([`escape`]), digits by `itoa` and `ryu`. Values are written by their own code through a [`ValueWriter`]
 //! ([`value`]). Nothing is allocated but the room that the buffer needs.
 
+#[cfg(test)]
+mod bounds;
 mod buffer;
 mod escape;
+#[cfg(test)]
+mod guarded;
 mod number;
 mod parts;
 mod scratch;
@@ -82,16 +86,17 @@ impl Encoder {
         let TraceHeader { backend, values, entry, args } = header;
         let line = &mut self.line;
         line.put((br#"{"event":"trace_header","version":"#, u64::from(TRACE_FORMAT_VERSION)));
-        line.put((br#","backend":"#, backend.as_str(), br#","values":"#, values.as_str()));
-        line.put((br#","entry":"#, entry.as_str(), br#","args":["#));
+        line.put((br#","backend":""#, backend.as_str(), br#"","values":""#, values.as_str()));
+        line.put((br#"","entry":""#, entry.as_str(), br#"","args":["#));
         for (index, arg) in args.iter().enumerate() {
             if index > 0 {
                 line.put(b",");
             }
-            line.put(match capture {
+            let arg = match capture {
                 ValueCapture::Full => arg,
                 ValueCapture::Redacted => TraceHeader::REDACTED_ARG,
-            });
+            };
+            line.put((b"\"", arg, b"\""));
         }
         line.put(b"]}\n");
     }
@@ -102,8 +107,8 @@ impl Encoder {
             TraceEvent::TaskSpawned { id, parent, scope } => line.put((
                 (br#"{"event":"task_spawned","id":"#, id),
                 (br#","parent":"#, parent),
-                (br#","scope":"#, scope),
-                b"}\n",
+                (br#","scope":""#, scope),
+                b"\"}\n",
             )),
             TraceEvent::TaskCompleted { id, cpu } => {
                 line.put((br#"{"event":"task_completed","id":"#, id, br#","cpu_ns":"#, cpu, b"}\n"));
@@ -113,12 +118,12 @@ impl Encoder {
             }
             TraceEvent::HostCall(ref call) => self.host_call(call, capture),
             TraceEvent::EntryEnter { module, function } => {
-                line.put((br#"{"event":"entry_enter","module":"#, module, br#","function":"#, function, b"}\n"));
+                line.put((br#"{"event":"entry_enter","module":""#, module, br#"","function":""#, function, b"\"}\n"));
             }
             TraceEvent::EntryExit { module, function, cpu, wait } => line.put((
-                (br#"{"event":"entry_exit","module":"#, module),
-                (br#","function":"#, function),
-                (br#","cpu_ns":"#, cpu),
+                (br#"{"event":"entry_exit","module":""#, module),
+                (br#"","function":""#, function),
+                (br#"","cpu_ns":"#, cpu),
                 (br#","wait_ns":"#, wait),
                 b"}\n",
             )),
@@ -133,9 +138,9 @@ impl Encoder {
             )),
             TraceEvent::HeapSummary(ref summary) => self.heap_summary(summary),
             TraceEvent::RunEnded { outcome, message } => {
-                line.put((br#"{"event":"run_ended","outcome":"#, outcome.as_str(), br#","message":"#));
+                line.put((br#"{"event":"run_ended","outcome":""#, outcome.as_str(), br#"","message":"#));
                 match message {
-                    Some(text) if keeps_message(outcome, capture) => line.put((text, b"}\n")),
+                    Some(text) if keeps_message(outcome, capture) => line.put((b"\"", text, b"\"}\n")),
                     _ => line.put(b"null}\n"),
                 }
             }
@@ -144,7 +149,7 @@ impl Encoder {
 
     fn host_call(&mut self, call: &HostCall<'_>, capture: ValueCapture) {
         let start = (br#"{"event":"host_call","task":"#, call.task);
-        let verdict = (br#","wait_ns":"#, call.wait, br#","granted":"#, call.granted, br#","args":["#);
+        let verdict = (br#"","wait_ns":"#, call.wait, br#","granted":"#, call.granted, br#","args":["#);
         match call.site.rendered() {
             Some(rendered) => self.line.put((start, Rendered(rendered), verdict)),
             None => self.line.put((start, call_site(&call.site), verdict)),
@@ -163,7 +168,7 @@ impl Encoder {
                 self.line.put(b"}}\n");
             }
             Some(HostOutcome::Error(message)) => {
-                self.line.put((br#"],"outcome":{"kind":"error","message":"#, message, b"}}\n"));
+                self.line.put((br#"],"outcome":{"kind":"error","message":""#, message, b"\"}}\n"));
             }
             Some(HostOutcome::NotRecordable) => {
                 self.line.put(b"],\"outcome\":{\"kind\":\"not_recordable\"}}\n");
@@ -194,9 +199,9 @@ impl Encoder {
     }
 }
 
-/// The part of a host call that never changes for one site.
+/// The part of a host call that never changes for one site, up to the quote after the capability.
 fn call_site<'a>(site: &CallSite<'a>) -> impl Part + use<'a> {
-    (br#","module":"#, site.module(), br#","op":"#, site.op(), br#","capability":"#, site.capability())
+    (br#","module":""#, site.module(), br#"","op":""#, site.op(), br#"","capability":""#, site.capability())
 }
 
 /// Whether a run's closing message stays: not where the program built it and the trace is redacted.

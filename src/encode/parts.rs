@@ -65,31 +65,25 @@ unsafe impl Part for Piece<'_> {
     }
 }
 
-/// A JSON string, its quotes included.
-// SAFETY: stores a quote, the text as `Piece` does, and another quote. When the text is longer than the bound allows for,
-// the bound is over `LONG`, and `write` is not called.
+/// A text as it stands between the quotes of a JSON string: escaped. The quotes belong to the fragments around it.
+// SAFETY: stores what `Piece` does. When the text is longer than the bound allows for, the bound is over `LONG`, and `write`
+// is not called.
 unsafe impl Part for &str {
     #[inline(always)]
     fn bound(self) -> usize {
         // Capped, so that it can't overflow: what is over the cap is never reserved.
-        escape::bound(self.len().min(LONG)) + 2
+        escape::bound(self.len().min(LONG))
     }
 
     #[inline(always)]
     unsafe fn write(self, to: *mut u8) -> *mut u8 {
-        // SAFETY: the first of the bytes that the caller promises.
-        unsafe { to.write(b'"') };
-        // SAFETY: that byte is passed, and all but one of the others are what the piece asks for.
-        let end = unsafe { Piece(self.as_bytes()).write(to.add(1)) };
-        // SAFETY: the piece got at most as far as its bound, and one byte more is left.
-        unsafe { end.write(b'"') };
-        // SAFETY: that byte is passed.
-        unsafe { end.add(1) }
+        // SAFETY: the caller's promise.
+        unsafe { Piece(self.as_bytes()).write(to) }
     }
 
     #[inline(always)]
     fn append_frugally(self, line: &mut Buffer) {
-        line.long_string(self);
+        line.escaped(self);
     }
 }
 

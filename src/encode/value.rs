@@ -74,16 +74,16 @@ impl Encoder {
     }
 
     fn redacted(&mut self, of: &str) {
-        self.line.put((br#"{"type":"redacted","of":"#, of, b"}"));
+        self.line.put((br#"{"type":"redacted","of":""#, of, b"\"}"));
     }
 
     fn opaque(&mut self, of: &str, shown: &str) {
-        self.line.put((br#"{"type":"opaque","of":"#, of, br#","shown":"#, shown, b"}"));
+        self.line.put((br#"{"type":"opaque","of":""#, of, br#"","shown":""#, shown, b"\"}"));
     }
 
     /// Runs code that may belong to the value. If it unwinds through here the value counts as failed, even when some
     /// outer part of the value catches the panic and goes on.
-    #[inline]
+    #[inline(always)]
     fn foreign(&mut self, code: impl FnOnce(&mut Self)) {
         struct FailOnUnwind<'e>(&'e mut Encoder);
         impl Drop for FailOnUnwind<'_> {
@@ -97,7 +97,7 @@ impl Encoder {
     }
 
     /// Writes a live value, or a part of one. It has to say something.
-    #[inline]
+    #[inline(always)]
     fn said(&mut self, write: impl FnOnce(&mut Self)) {
         let start = self.line.len();
         write(self);
@@ -107,7 +107,7 @@ impl Encoder {
     }
 
     /// Writes what stands between the brackets of a container.
-    #[inline]
+    #[inline(always)]
     fn inside(&mut self, write: impl FnOnce(&mut Self)) {
         self.open += 1;
         self.foreign(write);
@@ -125,12 +125,12 @@ impl Encoder {
 
     #[inline]
     fn open_enum(&mut self, name: &str, case: &str) {
-        self.line.put((br#"{"type":"enum","name":"#, name, br#","case":"#, case, br#","payload":["#));
+        self.line.put((br#"{"type":"enum","name":""#, name, br#"","case":""#, case, br#"","payload":["#));
     }
 
     #[inline]
     fn open_struct(&mut self, name: &str) {
-        self.line.put((br#"{"type":"struct","name":"#, name, br#","fields":["#));
+        self.line.put((br#"{"type":"struct","name":""#, name, br#"","fields":["#));
     }
 
     #[inline]
@@ -143,7 +143,7 @@ impl Encoder {
         if !first {
             self.line.put(b",");
         }
-        self.line.put((br#"{"name":"#, name, br#","value":"#));
+        self.line.put((br#"{"name":""#, name, br#"","value":"#));
     }
 
     #[inline]
@@ -285,7 +285,7 @@ impl ValueWriter<'_> {
     /// A text. Its type name is `String`.
     #[inline]
     pub fn string(self, text: &str) {
-        self.encoder.line.put((br#"{"type":"string","value":"#, text, b"}"));
+        self.encoder.line.put((br#"{"type":"string","value":""#, text, b"\"}"));
     }
 
     /// A string of bytes. Its type name is `String`. When it is UTF-8 it is written as a string, otherwise as an opaque
@@ -331,7 +331,7 @@ impl ValueWriter<'_> {
     /// `name`.
     #[inline]
     pub fn resource(self, name: &str, id: i64) {
-        self.encoder.line.put((br#"{"type":"resource","name":"#, name, br#","id":"#, id, b"}"));
+        self.encoder.line.put((br#"{"type":"resource","name":""#, name, br#"","id":"#, id, b"}"));
     }
 
     /// A value left out on purpose, a secret say: all that is written is `of`, the name of its type.
@@ -342,7 +342,7 @@ impl ValueWriter<'_> {
     /// A value that the encoding cannot represent (a closure, a task handle, a shared vector): the name of its type, and
     /// what it prints as. The text goes straight into the line; its formatter runs once.
     pub fn opaque(self, of: &str, shown: impl fmt::Display) {
-        self.encoder.line.put((br#"{"type":"opaque","of":"#, of, br#","shown":""#));
+        self.encoder.line.put((br#"{"type":"opaque","of":""#, of, br#"","shown":""#));
         self.encoder.foreign(|encoder| {
             if write!(Escaped(&mut encoder.line), "{shown}").is_err() {
                 encoder.fault = Some(Fault::Failed);
