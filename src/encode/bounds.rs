@@ -163,7 +163,7 @@ fn assert_put(part: impl Part, expected: &str) {
 fn texts_are_written_alike_on_either_side_of_what_counts_as_long() {
     let too_long_together = |texts: usize| (LONG / texts - SLACK) / 6;
     let borders = [1, 2, 6].map(too_long_together).into_iter().flat_map(|border| border - 8..=border + 2);
-    let pieces = (12..=17).flat_map(|power| (1 << power) - 1..=(1 << power) + 1);
+    let pieces = [12, 13, 14, 16].into_iter().flat_map(|power| (1 << power) - 1..=(1 << power) + 1);
     let under_miri = [too_long_together(6) - 8, too_long_together(6) + 2, 16 * 1024 + 1];
     for len in borders.chain(pieces).filter(|len| !cfg!(miri) || under_miri.contains(len)) {
         for text in texts(len) {

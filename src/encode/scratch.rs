@@ -8,8 +8,8 @@ use super::append;
 use crate::event::TraceEvent;
 use crate::names::ValueCapture;
 
-/// A buffer that has grown past this is given back after its event.
-const KEPT_CAPACITY: usize = 256 * 1024;
+/// A buffer that has grown past this is given back after its event: next to writing so much, allocating it again is little.
+const KEPT_CAPACITY: usize = 1024 * 1024;
 
 /// Buffers a thread keeps: one for the line being written, one for an event recorded by a value of that line.
 const KEPT_BUFFERS: usize = 2;
@@ -41,8 +41,8 @@ impl<'l> Line<'l> {
 
 /// Encodes `event` into this thread's buffer and lends the line to `consume`.
 ///
-/// Allocates only while the buffer grows, when values record events that record events, and at the very end of a thread,
-/// when its buffers are gone already.
+/// Allocates only while the buffer grows, for a line that is too long for a buffer to be kept, when values record events that
+/// record events, and at the very end of a thread, when its buffers are gone already.
 pub(crate) fn with_line<R>(event: &TraceEvent<'_>, capture: ValueCapture, consume: impl FnOnce(Line<'_>) -> R) -> R {
     let mut buffer = take();
     buffer.clear();
@@ -79,7 +79,7 @@ mod tests {
 
     #[test]
     fn a_huge_line_leaves_no_huge_buffer_behind() {
-        let text = "x".repeat(4 * KEPT_CAPACITY);
+        let text = "x".repeat(2 * KEPT_CAPACITY);
         let event = TraceEvent::HostCall(HostCall {
             task: 0,
             site: CallSite::new("console", "print", "console.write"),
