@@ -102,7 +102,8 @@ pub enum TraceEvent<'a> {
         /// Time that the entry waited for the host.
         wait: Duration,
     },
-    /// A collection of one task's heap.
+    /// A collection of one task's heap. A runtime that does not count objects records none: its figures have no place for
+    /// what is not known.
     HeapCollected {
         /// The task whose heap it was.
         task: u64,

@@ -108,7 +108,7 @@ closed_set! {
         Invariant = "invariant",
         /// The Host API refused: a capability not granted, no such operation, arguments not admitted.
         HostBoundary = "host_boundary",
-        /// The host's limit on work done.
+        /// The host's limit on work done, or on memory.
         Fuel = "fuel",
         /// The host's limit on time.
         Deadline = "deadline",

@@ -4,97 +4,24 @@
 mod common;
 
 use std::collections::BTreeSet;
-use std::fs::{self, File};
-use std::io::Write;
+use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
+use common::example::{Example, Ran};
 use common::scratch_dir::ScratchDir;
-use cove_trace::TraceReader;
-use cove_trace::check::Checker;
 use serde_json::{Value, json};
 
-/// A run of the interpreter, and the trace that it left.
-struct Ran {
-    status: Option<i32>,
-    stdout: String,
-    trace: String,
-    events: Vec<Value>,
-}
-
-impl Ran {
-    fn host_calls(&self) -> impl Iterator<Item = &Value> {
-        self.events.iter().filter(|event| event["event"] == "host_call")
-    }
-
-    fn calls_of<'r>(&'r self, module: &'r str, op: &'r str) -> impl Iterator<Item = &'r Value> {
-        self.host_calls().filter(move |call| call["module"] == module && call["op"] == op)
-    }
-
-    fn count(&self, event: &str) -> usize {
-        self.events.iter().filter(|other| other["event"] == event).count()
-    }
-
-    /// The outcome and the message of the run's end.
-    fn end(&self) -> (&str, Option<&str>) {
-        let end = self.events.last().expect("an event");
-        assert_eq!(end["event"], "run_ended");
-        (end["outcome"].as_str().expect("a name"), end["message"].as_str())
-    }
-}
-
-/// The executable, which Cargo builds beside the tests.
-fn interpreter() -> PathBuf {
-    let test = std::env::current_exe().expect("the path of this test");
-    let profile = test.ancestors().nth(2).expect("the directory of the build profile");
-    let path = profile.join("examples").join(format!("interpreter{}", std::env::consts::EXE_SUFFIX));
-    assert!(path.exists(), "{} is missing; build it with `cargo build --example interpreter`", path.display());
-    path
-}
+const INTERPRETER: Example = Example("interpreter");
 
 fn script(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/interpreter/scripts").join(name)
+    INTERPRETER.file("scripts").join(name)
 }
 
-/// Runs a script with these options before it and `input` on its standard input, and holds what is true of every run:
-/// its trace is sound, and it ends with the exit of the entry, the heap's figures and the end of the run.
 fn run_with(scratch: &ScratchDir, options: &[&str], script: &Path, args: &[&str], input: &str) -> Ran {
-    let trace = scratch.path().join("run.jsonl");
-    let mut child = Command::new(interpreter())
-        .arg("--trace")
-        .arg(&trace)
-        .args(options)
-        .arg(script)
-        .args(args)
-        .env("EXAMPLE_TOKEN", "token-in-the-environment")
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the interpreter starts");
-    child.stdin.take().expect("a pipe").write_all(input.as_bytes()).expect("the interpreter lets us write");
-    let output = child.wait_with_output().expect("the interpreter ends");
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    assert!(trace.exists(), "no trace; it said: {stderr}");
-
-    check(&trace);
-    let trace = fs::read_to_string(&trace).expect("the trace");
-    let events: Vec<Value> = trace.lines().map(|line| serde_json::from_str(line).expect("JSON")).skip(1).collect();
-    let ran = Ran {
-        status: output.status.code(),
-        stdout: String::from_utf8(output.stdout).expect("text on standard output"),
-        trace,
-        events,
-    };
-    assert_eq!(ran.events[0]["event"], "entry_enter");
-    assert_eq!(ran.count("entry_exit"), 1);
-    assert_eq!(ran.count("task_spawned"), ran.count("task_completed") + ran.count("task_cancelled"));
-    let heap = &ran.events[ran.events.len() - 2];
-    assert_eq!(heap["event"], "heap_summary");
+    let ran = INTERPRETER.run(scratch, options, script, args, input);
+    let heap = ran.heap();
     assert!(heap["live_bytes"].is_null() && heap["pause_ns"].is_null(), "rhai has no such figures: {heap}");
-    assert!(ran.stdout.contains("Checked: nothing is wrong with it."), "{}", ran.stdout);
-    let expected_status = if ran.end().0 == "success" { 0 } else { 1 };
-    assert_eq!(ran.status, Some(expected_status), "{stderr}");
     ran
 }
 
@@ -108,20 +35,6 @@ fn run_text_with(name: &str, options: &[&str], text: &str, input: &str) -> Ran {
     let script = scratch.path().join("test.rhai");
     fs::write(&script, text).expect("a script");
     run_with(&scratch, options, &script, &[], input)
-}
-
-/// Reads a trace strictly and checks that it can be true.
-fn check(trace: &Path) {
-    let mut problems = Vec::new();
-    let mut report = |finding| problems.push(finding);
-    let mut checker = Checker::new();
-    let mut reader = TraceReader::new(File::open(trace).expect("the trace"));
-    checker.header(1, reader.header().expect("a sound header").expect("a header"), &mut report);
-    while let Some((line, event)) = reader.next_event_with_line().expect("a sound line") {
-        checker.event(line, &event, &mut report);
-    }
-    checker.finish(&mut report);
-    assert_eq!(problems, []);
 }
 
 #[test]
@@ -139,7 +52,7 @@ fn the_word_count_counts_and_is_recorded() {
     assert_eq!(ran.end(), ("success", None));
 
     // The same count, done at once.
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/interpreter/documents/harbour");
+    let folder = INTERPRETER.file("documents/harbour");
     let mut words = Vec::new();
     for document in fs::read_dir(folder).expect("the documents") {
         let text = fs::read_to_string(document.expect("a document").path()).expect("its text").to_lowercase();
@@ -158,7 +71,8 @@ fn the_word_count_counts_and_is_recorded() {
 #[test]
 fn without_arguments_the_word_count_runs() {
     let scratch = ScratchDir::new("interpreter-default");
-    let output = Command::new(interpreter()).env("TMPDIR", scratch.path()).output().expect("the interpreter runs");
+    let output =
+        Command::new(INTERPRETER.executable()).env("TMPDIR", scratch.path()).output().expect("the interpreter runs");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     assert!(scratch.path().join("word_count.trace.jsonl").exists() || cfg!(not(unix)));
     assert!(String::from_utf8_lossy(&output.stdout).contains("different ones"));
@@ -181,7 +95,7 @@ fn what_was_not_granted_does_not_reach_the_host() {
     assert!(ran.calls_of("documents", "write").count() > 1);
     assert!(ran.calls_of("documents", "write").all(|call| call["granted"] == false && call["outcome"].is_null()));
     assert_eq!(ran.end().0, "host_boundary");
-    let stock = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/interpreter/documents/stock");
+    let stock = INTERPRETER.file("documents/stock");
     for document in fs::read_dir(stock).expect("the documents") {
         let name = document.expect("a document").file_name();
         assert!(!name.to_string_lossy().ends_with(".copy"), "{}", name.display());
@@ -454,9 +368,11 @@ fn a_broken_invariant_quotes_no_value_in_a_redacted_trace() {
 
 #[test]
 fn the_command_line_is_checked() {
-    let output = Command::new(interpreter()).args(["--deny", "everything"]).output().expect("the interpreter runs");
+    let output =
+        Command::new(INTERPRETER.executable()).args(["--deny", "everything"]).output().expect("the interpreter runs");
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&output.stderr).contains("documents.read"));
-    let output = Command::new(interpreter()).arg("no-such-script.rhai").output().expect("the interpreter runs");
+    let output =
+        Command::new(INTERPRETER.executable()).arg("no-such-script.rhai").output().expect("the interpreter runs");
     assert_eq!(output.status.code(), Some(1));
 }

@@ -12,6 +12,7 @@ use std::sync::{Arc, OnceLock};
 
 use allocation_counter::measure;
 use common::scratch_dir::ScratchDir;
+use cove_trace::testing::assert_conforms;
 use cove_trace::{
     ENTRY_TASK, HostCall, HostOutcome, JsonlSink, RecordedValue, RecordingBackend, RenderedCallSite, RunOutcome,
     TraceEvent, TraceHeader, TraceSink, TraceValue, ValueCapture, value_to_json,
@@ -22,7 +23,8 @@ use runtime::value::Traced;
 use runtime::{Ending, Limits, Program, Run, Setup, modules};
 use serde_json::{Value, json};
 
-/// Runs a script against the example's host and one operation more, `test::panic`, which does what it says.
+/// Runs a script against the example's host and two operations more: `test::panic`, which does what it says, and
+/// `test::conforms`, which checks the value it is given.
 fn run(name: &str, script: &str) -> (Ending, Vec<Value>) {
     let scratch = ScratchDir::new(name);
     let path = scratch.path().join("test.rhai");
@@ -30,6 +32,10 @@ fn run(name: &str, script: &str) -> (Ending, Vec<Value>) {
 
     let mut operations = modules::operations();
     operations.push(Operation::new("test", "panic", "test", 0, |_, _| panic!("as the test asked for")));
+    operations.push(Operation::new("test", "conforms", "test", 1, |_, args| {
+        assert_conforms(&Traced(args.any(0)?));
+        Ok(Dynamic::UNIT)
+    }));
     let granted: BTreeSet<_> = operations.iter().map(|operation| operation.site().capability().to_owned()).collect();
     let header = TraceHeader::new(RecordingBackend::Ast, ValueCapture::Full, "test");
     let sink = Arc::new(JsonlSink::new(Vec::new(), &header).expect("a vector takes it"));
@@ -79,6 +85,62 @@ fn assert_recorded(value: &Dynamic, expected: &Value) {
     assert_eq!(written, *expected);
     let redacted = value_to_json(&Traced(value), ValueCapture::Redacted);
     assert_eq!(redacted, format!(r#"{{"type":"redacted","of":"{}"}}"#, Traced(value).type_name()));
+}
+
+#[test]
+fn values_of_every_kind_conform() {
+    let mut map = Map::new();
+    map.insert("".into(), Dynamic::UNIT);
+    map.insert("list".into(), vec![Dynamic::from(1_i64), Array::new().into()].into());
+    let mut nested = Dynamic::UNIT;
+    for _ in 0..200 {
+        nested = vec![nested].into();
+    }
+    let mut closure = FnPtr::new("callback").expect("a name");
+    closure.add_curry(map.clone().into());
+    let mut shared = Dynamic::from(7_i64).into_shared();
+    let locked = shared.clone();
+    let values = [
+        Dynamic::UNIT,
+        true.into(),
+        Dynamic::from(i64::MIN),
+        Dynamic::from(-0.0),
+        Dynamic::from(f64::NAN),
+        'é'.into(),
+        "\"\\\n\0\u{1f600}".into(),
+        Dynamic::from_blob(b"text".to_vec()),
+        Dynamic::from_blob(b"\xff".to_vec()),
+        Array::new().into(),
+        map.clone().into(),
+        Map::new().into(),
+        nested,
+        closure.into(),
+        shared.clone(),
+        Dynamic::from(map).into_shared(),
+        Dynamic::from(std::time::Duration::MAX),
+        Dynamic::from(std::time::Instant::now()),
+        // A type of the host's that the wrapper says nothing about.
+        Dynamic::from(Limits::default()),
+    ];
+    for value in &values {
+        assert_conforms(&Traced(value));
+    }
+    let _guard = shared.write_lock::<i64>().expect("nobody else has it");
+    assert_conforms(&Traced(&locked));
+}
+
+#[test]
+fn the_handles_of_the_host_conform() {
+    let script = r#"
+        fn main() {
+            let task = tasks::start("t", || 1);
+            test::conforms(task);
+            tasks::wait(task);
+            test::conforms(documents::open("test.rhai"));
+            try { tasks::wait(7) } catch (refusal) { test::conforms(refusal) }
+        }
+    "#;
+    assert_eq!(run("runtime-conformance", script).0, Ending::SUCCESS);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::io::{self, ErrorKind, Write};
 use std::panic;
 use std::sync::mpsc;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, OnceLock, Weak};
 use std::thread;
 use std::time::Duration;
 
@@ -391,11 +391,11 @@ fn errors_that_panic_when_they_are_dropped() {
 /// A writer that traces what it does, or whose panic is recorded by the program's panic hook.
 #[test]
 fn a_writer_that_records_into_its_own_sink_does_not_wait_for_itself() {
-    type Shared = Arc<OnceLock<Arc<JsonlSink<Recursive>>>>;
+    type Shared = Arc<OnceLock<Weak<JsonlSink<Recursive>>>>;
     struct Recursive(Vec<u8>, Shared);
     impl Recursive {
         fn trace(&self, id: u64) {
-            if let Some(sink) = self.1.get() {
+            if let Some(sink) = self.1.get().and_then(Weak::upgrade) {
                 sink.record(&TraceEvent::TaskCancelled { id });
                 assert!(sink.dropped() > 0);
                 assert!(sink.last_error().is_some());
@@ -418,7 +418,7 @@ fn a_writer_that_records_into_its_own_sink_does_not_wait_for_itself() {
         let shared = Shared::default();
         let writer = Recursive(Vec::new(), Arc::clone(&shared));
         let sink = Arc::new(JsonlSink::new(writer, &header()).unwrap());
-        assert!(shared.set(Arc::clone(&sink)).is_ok());
+        assert!(shared.set(Arc::downgrade(&sink)).is_ok());
         sink.record(&TraceEvent::TaskCancelled { id: 0 });
         sink.record(&TraceEvent::TaskCancelled { id: 1 });
         done.send(sink).unwrap();

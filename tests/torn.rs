@@ -45,9 +45,7 @@ fn lines() -> Vec<String> {
     let mut rng = Rng::new(1);
     let mut lines = tricky_lines();
     for (line, _) in corpus::events() {
-        for _ in 0..3 {
-            lines.push(respell(&parse_valid(&line), Variation::ALL, &mut rng).trim().to_owned());
-        }
+        lines.push(respell(&parse_valid(&line), Variation::ALL, &mut rng).trim().to_owned());
         lines.push(line);
     }
     lines
@@ -57,7 +55,9 @@ fn lines() -> Vec<String> {
 fn every_proper_prefix_of_an_event_is_torn() {
     let before = format!("{HEADER}\r\n\n{CANCELLED}\n");
     for line in lines() {
-        for len in 1..line.len() {
+        // One digit after the other of a number of four hundred makes no difference.
+        let lengths = (1..line.len()).filter(|len| !line.as_bytes()[..*len].ends_with(b"000000") || len % 50 == 0);
+        for len in lengths {
             let trace = [before.as_bytes(), &line.as_bytes()[..len]].concat();
             let seen = read_all(&trace[..]);
             let position = Position { line: 4, column: len as u64 + 1, offset: trace.len() as u64 };
@@ -73,7 +73,7 @@ fn every_proper_prefix_of_an_event_is_torn() {
 fn every_proper_prefix_of_a_header_is_torn() {
     let mut rng = Rng::new(2);
     for (line, _) in corpus::headers() {
-        let respelt = (0..20).map(|_| respell(&parse_valid(line), Variation::ALL, &mut rng).trim().to_owned());
+        let respelt = (0..3).map(|_| respell(&parse_valid(line), Variation::ALL, &mut rng).trim().to_owned());
         for line in std::iter::once(line.to_owned()).chain(respelt) {
             for len in 1..line.len() {
                 let seen = read_all(&line.as_bytes()[..len]);
@@ -210,11 +210,13 @@ fn a_tail_of_nul_bytes_is_torn() {
 fn a_long_tail_of_nul_bytes_takes_no_memory() {
     const NULS: u64 = 200 << 20;
     let before = format!("{HEADER}\n{CANCELLED}\n");
-    for (limit, last) in [(64 << 10, ""), (64 << 10, CANCELLED), (1 << 20, &CANCELLED[..9])] {
-        let source = before.as_bytes().chain(last.as_bytes()).chain(Repeated::new(&[0; 4096], NULS / 4096));
+    for (nuls, limit, last) in
+        [(NULS, 64 << 10, ""), (NULS / 10, 64 << 10, CANCELLED), (NULS / 10, 1 << 20, &CANCELLED[..9])]
+    {
+        let source = before.as_bytes().chain(last.as_bytes()).chain(Repeated::new(&[0; 4096], nuls / 4096));
         let mut seen = Vec::new();
         let counted = measure(|| seen = read_all_with(&mut TraceReader::new(source).with_line_limit(limit)));
-        let torn = Fault::Torn { bytes: last.len() as u64 + NULS };
+        let torn = Fault::Torn { bytes: last.len() as u64 + nuls };
         let end = (before.len() + last.len()) as u64;
         let position = Position { line: 3, column: last.len() as u64 + 1, offset: end };
         assert_eq!(seen[1..], [cancelled(), Seen::Fault(position, torn)]);

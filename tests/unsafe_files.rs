@@ -5,7 +5,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Small files with one job each, all their unsafe code explained. A file that is added here asks for a review of its own.
-const MAY_HOLD_UNSAFE_CODE: [&str; 3] = ["src/encode/buffer.rs", "src/encode/escape.rs", "src/encode/parts.rs"];
+const MAY_HOLD_UNSAFE_CODE: [&str; 5] = [
+    "src/encode/bounds.rs",
+    "src/encode/buffer.rs",
+    "src/encode/escape.rs",
+    "src/encode/guarded.rs",
+    "src/encode/parts.rs",
+];
 
 /// The command may print, the library must not: a closed standard error must not end a traced program.
 const MAY_PRINT: &str = "src/cli/";

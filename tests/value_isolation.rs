@@ -318,6 +318,17 @@ fn says_nothing() {
 }
 
 #[test]
+fn says_that_it_fails() {
+    assert_fiend(FAILED, |out| out.fail());
+    assert_fiend(FAILED, |out| {
+        out.array(|items| {
+            items.item(&Value::Int(1));
+            items.item_with(|out| out.fail());
+        });
+    });
+}
+
+#[test]
 fn says_nothing_in_an_item() {
     assert_fiend(SILENT, |out| out.array(|items| items.item_with(|_| {})));
     assert_fiend(SILENT, |out| {

@@ -6,7 +6,7 @@
 //! The first records a day at an order book, read from files and kept in a key-value store. Lua's values are of another kind
 //! than those a trace knows: strings are bytes, one type of table is array and record at once and can hold itself, and
 //! nothing may leave its thread. What it takes to record them stands in two small files: `runtime/value.rs` wraps the
-//! values, and `runtime/host.rs` holds the one place that every host call goes through.
+//! values, and `runtime/call.rs` is the one place that every host call goes through.
 
 mod options;
 #[path = "../interpreter/report.rs"]
@@ -25,7 +25,7 @@ use cove_trace::{JsonlSink, RecordingBackend, RunOutcome, TraceHeader, create_tr
 
 use self::options::Options;
 use self::report::Report;
-use self::runtime::{Ending, Program, Run, Setup, modules};
+use self::runtime::{Program, Run, Setup, modules};
 
 fn main() -> ExitCode {
     run(&Options::parse()).unwrap_or_else(|error| {

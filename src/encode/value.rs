@@ -222,6 +222,13 @@ pub struct ValueWriter<'w> {
 }
 
 impl ValueWriter<'_> {
+    /// No value: it can't be written now (a cell that is borrowed, a handle that is dead). The whole argument or result that
+    /// it is part of is recorded as an opaque that failed. Where only a part is to be given up, say an
+    /// [`opaque`](Self::opaque).
+    pub fn fail(self) {
+        self.encoder.fault = Some(Fault::Failed);
+    }
+
     /// What a live value says. A panic in it goes no further than here, and makes the whole argument or result that it is
     /// part of a failed one.
     #[inline]

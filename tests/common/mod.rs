@@ -1,6 +1,7 @@
 //! What several of these tests share.
 #![allow(dead_code, reason = "each test is a crate of its own and uses what it needs")]
 
+pub(crate) mod example;
 pub(crate) mod scratch_dir;
 
 use std::time::Duration;

@@ -96,7 +96,7 @@ impl Node {
         match &self.token {
             Token::Array(items, _) => all.extend(items.iter().flat_map(Node::all)),
             Token::Object(members, _) => {
-                all.extend(members.iter().filter_map(|m| m.value.as_ref()).flat_map(Node::all))
+                all.extend(members.iter().filter_map(|m| m.value.as_ref()).flat_map(Node::all));
             }
             _ => {}
         }

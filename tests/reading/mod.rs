@@ -1,6 +1,7 @@
 //! What the tests of the read side share: valid lines with their meaning, a naive second decoder to hold the real one to,
 //! and ways to spell a line differently.
 #![allow(dead_code, reason = "each test is a crate of its own and uses what it needs")]
+#![allow(clippy::unwrap_used, reason = "a test fails where one of its helpers does")]
 
 pub(crate) mod corpus;
 pub(crate) mod expect;

@@ -89,7 +89,7 @@ impl Speller<'_> {
         self.out.push('"');
         for char in text.chars() {
             let has_to = char < ' ' || char == '"' || char == '\\';
-            if !self.variation.escapes && !has_to || self.rng.one_in(2) && !has_to {
+            if !has_to && (!self.variation.escapes || self.rng.one_in(2)) {
                 self.out.push(char);
                 continue;
             }

@@ -3,7 +3,7 @@
 use cove_trace::decode::DecodeErrorKind as Kind;
 
 use crate::reading::corpus;
-use crate::reading::expect::{assert_header_refused_at, assert_refused_at};
+use crate::reading::expect::{assert_accepted, assert_header_refused_at, assert_refused_at};
 use crate::reading::json::{Member, Node, Token, parse_valid};
 
 /// Calls `check` for each object of each valid line: the line, the object, and how to hold a changed line to its fault.
@@ -109,7 +109,7 @@ fn no_key_may_be_there_twice() {
 #[test]
 fn an_escaped_key_is_the_key() {
     for key in ["\\u0069d", "i\\u0064", "\\u0069\\u0064"] {
-        crate::reading::expect::assert_accepted(&format!(r#"{{"event":"task_cancelled","{key}":7}}"#));
+        assert_accepted(&format!(r#"{{"event":"task_cancelled","{key}":7}}"#));
         let twice = format!(r#"{{"event":"task_cancelled","{key}":7,"id":7}}"#);
         assert_refused_at(twice.as_bytes(), twice.rfind("\"id\"").unwrap(), Kind::RepeatedKey);
     }

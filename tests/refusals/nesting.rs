@@ -6,8 +6,9 @@ use cove_trace::decode::{DecodeErrorKind as Kind, Decoder};
 use cove_trace::owned::OwnedEvent;
 use cove_trace::{Arena, MAX_VALUE_DEPTH, ValueCapture, encode_event};
 
-use crate::reading::corpus::HEADER;
+use crate::reading::corpus::{CANCELLED, HEADER};
 use crate::reading::expect::assert_reader_refuses;
+use crate::reading::same::same_event;
 use crate::reading::seen::{Seen, read_all};
 
 const SMALL_STACK: usize = 256 * 1024;
@@ -111,7 +112,7 @@ fn assert_read(line: &str) {
     encode_event(&event.clone().view(&Arena::new()), ValueCapture::Full, &mut written);
     let mut decoder = Decoder::new();
     let again = OwnedEvent::from(&decoder.decode_event(&written).unwrap());
-    assert!(crate::reading::same::same_event(event, &again));
+    assert!(same_event(event, &again));
 }
 
 #[test]
@@ -165,36 +166,25 @@ fn any_json_nested_a_hundred_thousand_deep() {
             ("[", "]"),
             ("{\"a\":", "}"),
             ("{\"type\":", "}"),
-            ("{\"kind\":", "}"),
             ("{\"event\":", "}"),
-            ("{\"version\":", "}"),
             ("[{\"\":", "}]"),
             ("[[],{\"items\":[", "]}]"),
             ("{\"a\":[1,", "]}"),
-            ("{\"value\":{\"fields\":[", "]}}"),
         ] {
             let cut = open.repeat(DEPTH);
             let whole = format!("{cut}0{}", close.repeat(DEPTH));
             for json in [cut, whole] {
-                for line in [
+                assert!(Decoder::new().decode_value(json.as_bytes()).is_err());
+                for event in [
                     json.clone(),
                     format!(r#"{{"event":{json}}}"#),
-                    format!(r#"{{"event":"task_cancelled","id":{json}}}"#),
                     format!(r#"{{"id":{json},"event":"task_cancelled"}}"#),
                     format!(r#"{{"event":"task_cancelled","nope":{json}}}"#),
-                    format!(r#"{{"nope":{json},"event":"task_cancelled"}}"#),
                     nested(CALL, &[], &json),
-                    nested(CALL_REVERSED, &[], &json),
-                    nested(RESULT, &CANONICAL, &json),
                     nested(RESULT_REVERSED, &REVERSED, &json),
-                    CALL.0.replace("true", &json) + CALL.1,
-                    format!("{CANCELLED}{json}", CANCELLED = crate::reading::corpus::CANCELLED),
+                    format!("{CANCELLED}{json}"),
                 ] {
-                    // Read as an event, as a header and as a value.
-                    let mut decoder = Decoder::new();
-                    assert!(decoder.decode_event(line.as_bytes()).is_err());
-                    assert!(decoder.decode_header(line.as_bytes()).is_err());
-                    assert!(decoder.decode_value(json.as_bytes()).is_err());
+                    assert!(Decoder::new().decode_event(event.as_bytes()).is_err());
                 }
                 for header in [
                     HEADER.replace('4', &json),

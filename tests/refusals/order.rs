@@ -69,7 +69,6 @@ fn the_key_that_tells_may_stand_last_in_values_and_outcomes() {
             Kind::UnknownKey,
         ),
         ("", r#"{"value":{"of":‸1,"type":"redacted"},"kind":"value"}"#, Kind::WrongType),
-        ("", r#"{"value":{"of":"","type":"redacted"‸},"kind":"value"}"#.replace("‸}", "}").as_str(), Kind::Syntax),
         ("", r#"{"message":‸null,"kind":"error"}"#, Kind::WrongType),
         ("", r#"{‸"message":"","kind":"value"}"#, Kind::UnknownKey),
         ("", r#"{‸"message":"","kind":"not_recordable"}"#, Kind::UnknownKey),
@@ -77,12 +76,7 @@ fn the_key_that_tells_may_stand_last_in_values_and_outcomes() {
         ("", r#"{"message":""‸}"#, Kind::MissingKey),
         ("", r#"{‸"type":"unit"}"#, Kind::UnknownKey),
     ] {
-        let line = call(args, outcome);
-        if line.contains('‸') {
-            assert_refused(&line, kind);
-        } else {
-            assert_accepted(&line);
-        }
+        assert_refused(&call(args, outcome), kind);
     }
 }
 
@@ -238,7 +232,7 @@ fn of_two_faults_the_first_is_reported_in_reversed_lines() {
             let expected = earliest_faults(faulty.as_bytes(), Place::Event);
             match decoded(&faulty) {
                 Some(found) => {
-                    assert!(expected.contains(&found), "{faulty}\nfound {found:?}, expected one of {expected:?}")
+                    assert!(expected.contains(&found), "{faulty}\nfound {found:?}, expected one of {expected:?}");
                 }
                 None => assert_eq!(expected, [], "{faulty}"),
             }

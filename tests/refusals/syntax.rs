@@ -26,7 +26,7 @@ fn commas() {
         r#"{"event":"task_cancelled"‸;"id":7}"#,
         r#"{"event":"task_cancelled"‸:"id":7}"#,
         r#"{"id":7,‸}"#,
-        r#"{"id":7‸,,"event":"task_cancelled"}"#.replace("‸,,", ",‸,").as_str(),
+        r#"{"id":7,‸,"event":"task_cancelled"}"#,
     ] {
         assert_refused(marked, Kind::Syntax);
     }
@@ -59,7 +59,7 @@ fn colons_and_keys() {
         r#"{"event"‸,"id":7}"#,
         r#"{"event"‸}"#,
         r#"{"event":‸:"task_cancelled","id":7}"#,
-        r#"{"event":"task_cancelled","id"‸ 7}"#.replace("‸ ", " ‸").as_str(),
+        r#"{"event":"task_cancelled","id" ‸7}"#,
         r#"{"event":"task_cancelled","id":‸}"#,
         r#"{"event":"task_cancelled","id":‸,"id":7}"#,
         r#"{"event":"task_cancelled",‸id:7}"#,
@@ -88,7 +88,7 @@ fn comments_and_separators() {
         r#"{"event":"task_cancelled","id":‸/**/7}"#,
         r#"{"event":"task_cancelled","id":7‸/**/}"#,
         r#"{"event":"task_cancelled","id":7 ‸// comment"#,
-        "\u{1e}{\"event\":\"task_cancelled\",\"id\":7}".replace('\u{1e}', "‸\u{1e}").as_str(),
+        "‸\u{1e}{\"event\":\"task_cancelled\",\"id\":7}",
         r#"‸)]}',{"event":"task_cancelled","id":7}"#,
     ] {
         assert_refused(marked, Kind::Syntax);
@@ -229,7 +229,7 @@ fn byte_order_marks() {
         format!(" ‸{bom}{CANCELLED}"),
         format!("‸{bom}"),
         CANCELLED.replace('{', &format!("{{‸{bom}")),
-        CANCELLED.replace(':', &format!("‸{bom}:")).replacen("‸\u{feff}:7", ":7", 1),
+        CANCELLED.replacen(':', &format!("‸{bom}:"), 1),
         CANCELLED.replace(",", &format!(",‸{bom}")),
         CANCELLED.replace('7', &format!("‸{bom}7")),
         CANCELLED.replace('}', &format!("‸{bom}}}")),

@@ -4,7 +4,7 @@ use cove_trace::decode::DecodeErrorKind as Kind;
 
 use crate::reading::corpus;
 use crate::reading::expect::{assert_header_refused_at, assert_refused_at};
-use crate::reading::json::{Node, parse_valid};
+use crate::reading::json::{Node, Token, parse_valid};
 use crate::reading::oracle::{FIELD, LINE, OUTCOME, Shape, VALUE, Want, told};
 
 /// A value of each JSON type, and of each kind of number that the schema tells apart.
@@ -46,7 +46,7 @@ fn for_every_member(node: &Node, shape: Shape, check: &mut dyn FnMut(Want, &Node
         if let Some((_, shape, _)) = told(value, union) {
             for_every_member(value, shape, check);
         }
-        if let crate::reading::json::Token::Array(items, _) = &value.token {
+        if let Token::Array(items, _) = &value.token {
             for item in items {
                 match want {
                     Want::Values => for_every_member(item, told(item, &VALUE).unwrap().1, check),

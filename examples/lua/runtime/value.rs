@@ -6,15 +6,13 @@
 use std::borrow::Cow;
 use std::cell::Cell;
 use std::cmp::Ordering;
-use std::fmt;
 
 use cove_trace::{TraceValue, ValueWriter};
-use mlua::thread::ThreadStatus;
 use mlua::{BorrowedStr, Error, Table, Value};
 
-use super::failure::root;
 use super::modules::files::File;
 use super::modules::kv::Store;
+use super::shown::Shown;
 
 /// A Lua value that stands in a trace event.
 pub(crate) struct Traced<'a>(pub(crate) &'a Value);
@@ -103,7 +101,7 @@ fn write_table(table: &Table, room: &Room, out: ValueWriter<'_>) {
         return;
     }
     let Some(entries) = sorted_entries(table, room) else {
-        return out.opaque(TABLE, format_args!("with what stands before it, more than {MAX_PARTS} entries"));
+        return out.opaque(TABLE, format_args!("left out: there is room for {MAX_PARTS} entries in all"));
     };
     if entries.iter().all(|(key, _)| text(key).is_some()) {
         out.structure(TABLE, |fields| {
@@ -142,25 +140,28 @@ fn write_entry(key: &Value, value: &Value, room: &Room, out: ValueWriter<'_>) {
 fn is_sequence(table: &Table, most: usize) -> bool {
     let length = table.raw_len();
     let mut seen = 0;
-    let every = table.for_each(|key: Value, _: Value| {
+    let mut count = |key: Value, _: Value| {
         seen += 1;
-        let index = key.as_usize().filter(|index| (1..=length).contains(index));
-        index.map(drop).ok_or(Error::StackError)
-    });
-    length <= most && every.is_ok() && seen == length
+        key.as_usize().filter(|index| (1..=length).contains(index)).map(drop).ok_or(ENOUGH)
+    };
+    length <= most && table.for_each(&mut count).is_ok() && seen == length
 }
 
 /// The entries of a table, unless there is no room for them. Lua keeps them in an order that is another in each run; here,
 /// keys of one kind stand together, and texts and numbers in their own order.
 fn sorted_entries(table: &Table, room: &Room) -> Option<Vec<(Value, Value)>> {
     let mut entries = Vec::new();
-    let every = table.for_each(|key: Value, value: Value| {
+    let collect = |key, value| {
         entries.push((key, value));
-        room.take(1).then_some(()).ok_or(Error::StackError)
-    });
+        room.take(1).then_some(()).ok_or(ENOUGH)
+    };
+    table.for_each(collect).ok()?;
     entries.sort_by(|(a, _), (b, _)| by_key(a, b));
-    every.is_ok().then_some(entries)
+    Some(entries)
 }
+
+/// What ends a walk through a table before its end.
+const ENOUGH: Error = Error::StackError;
 
 fn by_key(a: &Value, b: &Value) -> Ordering {
     match (a, b) {
@@ -174,30 +175,4 @@ fn by_key(a: &Value, b: &Value) -> Ordering {
 
 fn text(key: &Value) -> Option<BorrowedStr> {
     key.as_string()?.to_str().ok()
-}
-
-/// A value that has no form in a trace, as it is shown to people: nothing of it that differs from run to run, such as an
-/// address, and nothing that a function has captured.
-pub(crate) struct Shown<'a>(pub(crate) &'a Value);
-
-impl fmt::Display for Shown<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            Value::Function(function) => {
-                let info = function.info();
-                match (info.short_src, info.line_defined) {
-                    (Some(source), Some(line)) => write!(f, "function <{source}:{line}>"),
-                    _ => f.write_str("builtin function"),
-                }
-            }
-            Value::Thread(coroutine) => f.write_str(match coroutine.status() {
-                ThreadStatus::Resumable => "suspended",
-                ThreadStatus::Running => "running",
-                ThreadStatus::Normal => "normal",
-                ThreadStatus::Finished | ThreadStatus::Error => "dead",
-            }),
-            Value::Error(error) => root(error).fmt(f),
-            other => f.write_str(other.type_name()),
-        }
-    }
 }

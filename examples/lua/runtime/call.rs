@@ -1,0 +1,44 @@
+//! The one place that every host call goes through.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use cove_trace::{ENTRY_TASK, HostCall, HostOutcome, LiveArgs, RecordedValue, RunOutcome, TraceEvent};
+use mlua::Value;
+use smallvec::SmallVec;
+
+use super::failure::Failure;
+use super::host::{Args, Operation};
+use super::value::Traced;
+use super::{Ending, Run};
+
+/// Makes a host call: checks that it may be made, runs the host's function, times the wait, and records all of it.
+///
+/// Whichever coroutine calls, it is the same task that waits: no two of them ever run at a time.
+pub(super) fn call(run: &Run, operation: &Operation, args: Args<'_>) -> mlua::Result<Value> {
+    let (answer, wait) = run.timing().wait_for(|| {
+        let function = AssertUnwindSafe(|| run.admit(operation).and_then(|()| (operation.function)(run, args)));
+        catch_unwind(function).unwrap_or_else(|_| {
+            run.stop(Ending::new(RunOutcome::Invariant, "a panic in the host"));
+            Err(Failure::Panic)
+        })
+    });
+
+    let sink = run.sink();
+    if sink.is_recording() {
+        let result = answer.as_ref().map(Traced);
+        // A host function only reads its arguments and runs no script, so they still are what the script passed.
+        let args: SmallVec<[Traced; 4]> = args.values.iter().map(Traced).collect();
+        sink.record(&TraceEvent::HostCall(HostCall {
+            task: ENTRY_TASK,
+            site: operation.site(),
+            wait,
+            granted: !matches!(answer, Err(Failure::NotGranted)),
+            args: &LiveArgs::new(&args),
+            outcome: match &result {
+                Ok(value) => Some(HostOutcome::Value(RecordedValue::Live(value))),
+                Err(failure) => failure.outcome(),
+            },
+        }));
+    }
+    answer.map_err(|failure| failure.raise(operation.site()))
+}

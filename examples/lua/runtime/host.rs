@@ -1,0 +1,87 @@
+//! The operations of a host, and how they get into an engine.
+
+use std::rc::Rc;
+
+use cove_trace::{CallSite, RenderedCallSite};
+use mlua::{FromLua, Lua, MetaMethod, Table, UserDataFields, Value, Variadic};
+
+use super::Run;
+use super::call::call;
+use super::failure::{Failure, Raised};
+use super::modules::files::File;
+use super::modules::kv::Store;
+
+/// What a host function answers.
+pub(crate) type Answer = Result<Value, Failure>;
+
+/// An operation of the host.
+pub(crate) struct Operation {
+    /// Rendered once, when the operations are put together; every call's line starts from it.
+    site: RenderedCallSite,
+    pub(super) function: fn(&Run, Args<'_>) -> Answer,
+}
+
+impl Operation {
+    /// The operation `name` of `module`: it asks for `capability` and is done by `function`.
+    pub(crate) fn new(module: &str, name: &str, capability: &str, function: fn(&Run, Args<'_>) -> Answer) -> Self {
+        Self { site: RenderedCallSite::new(module, name, capability), function }
+    }
+
+    pub(crate) fn site(&self) -> CallSite<'_> {
+        self.site.site()
+    }
+}
+
+/// The arguments of a host call, and the engine that they came from.
+#[derive(Clone, Copy)]
+pub(crate) struct Args<'a> {
+    pub(crate) lua: &'a Lua,
+    pub(crate) values: &'a [Value],
+}
+
+impl Args<'_> {
+    /// The argument at `index`, which has to be a `T`: `expected`, in words.
+    pub(crate) fn get<T: FromLua>(self, index: usize, expected: &'static str) -> Result<T, Failure> {
+        let value = self.values.get(index).cloned().unwrap_or_default();
+        T::from_lua(value, self.lua).map_err(|_| Failure::Arguments(expected))
+    }
+}
+
+/// Gives the scripts that `lua` runs the operations of `run`, each in the table of its module. The handles that a module
+/// gives out have its operations as their methods.
+pub(crate) fn register(lua: &Lua, run: &Rc<Run>, operations: Vec<Operation>) -> mlua::Result<()> {
+    for operation in operations {
+        let (module, op) = (operation.site().module().to_owned(), operation.site().op().to_owned());
+        let run = Rc::clone(run);
+        let function = lua.create_function(move |lua, values: Variadic<Value>| {
+            call(&run, &operation, Args { lua, values: &values })
+        })?;
+        module_table(lua, &module)?.raw_set(op, function)?;
+    }
+    add_methods::<File>(lua, "files")?;
+    add_methods::<Store>(lua, "kv")
+}
+
+/// The table of a module, a new one if there is none yet.
+fn module_table(lua: &Lua, module: &str) -> mlua::Result<Table> {
+    if let Some(table) = lua.globals().raw_get(module)? {
+        return Ok(table);
+    }
+    // The name that is missing can be one that the program made up while it ran, so the message does not say it.
+    let message = format!("{module} has no such operation");
+    let missing = lua.create_function(move |_, _: Variadic<Value>| -> mlua::Result<()> {
+        Err(Raised::Refusal(message.clone()).into())
+    })?;
+    let metatable = lua.create_table()?;
+    metatable.raw_set(MetaMethod::Index.name(), missing)?;
+    metatable.raw_set("__metatable", false)?;
+    let table = lua.create_table()?;
+    table.set_metatable(Some(metatable))?;
+    lua.globals().raw_set(module, &table)?;
+    Ok(table)
+}
+
+fn add_methods<Handle: 'static>(lua: &Lua, module: &str) -> mlua::Result<()> {
+    let methods = module_table(lua, module)?;
+    lua.register_userdata_type::<Handle>(|registry| registry.add_meta_field(MetaMethod::Index, methods))
+}

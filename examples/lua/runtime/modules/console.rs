@@ -1,0 +1,31 @@
+//! `console`: what the person at the terminal sees.
+
+use std::io::{self, Write};
+
+use mlua::Value;
+
+use crate::runtime::Run;
+use crate::runtime::failure::Failure;
+use crate::runtime::host::{Answer, Args, Operation};
+use crate::runtime::shown::Shown;
+
+pub(super) fn operations() -> Vec<Operation> {
+    vec![Operation::new("console", "print", "console", print)]
+}
+
+/// `console.print(...)`: a line on standard output.
+fn print(_: &Run, args: Args<'_>) -> Answer {
+    let mut line = Vec::new();
+    for (index, value) in args.values.iter().enumerate() {
+        if index > 0 {
+            line.push(b'\t');
+        }
+        match args.lua.coerce_string(value.clone())? {
+            Some(text) => line.extend_from_slice(&text.as_bytes()),
+            None => line.extend_from_slice(Shown(value).to_string().as_bytes()),
+        }
+    }
+    line.push(b'\n');
+    io::stdout().lock().write_all(&line).map_err(|error| Failure::error(error.kind().to_string()))?;
+    Ok(Value::Nil)
+}

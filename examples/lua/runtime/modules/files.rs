@@ -1,0 +1,111 @@
+//! `files`: files under one directory, and no others. Their contents are bytes, as all text is in Lua.
+
+use std::cell::RefCell;
+use std::fs;
+use std::io::{self, BufRead, BufReader};
+use std::path::{Component, Path, PathBuf};
+
+use mlua::{LuaString, UserDataRef, Value};
+
+use crate::runtime::Run;
+use crate::runtime::failure::Failure;
+use crate::runtime::host::{Answer, Args, Operation};
+
+pub(super) fn operations() -> Vec<Operation> {
+    vec![
+        Operation::new("files", "list", "files.read", list),
+        Operation::new("files", "read", "files.read", read),
+        Operation::new("files", "open", "files.read", open),
+        Operation::new("files", "line", "files.read", line),
+        Operation::new("files", "close", "files.read", close),
+        Operation::new("files", "write", "files.write", write),
+    ]
+}
+
+/// A file that a script has opened.
+pub(crate) struct File {
+    id: i64,
+    /// None once it is closed.
+    lines: RefCell<Option<BufReader<fs::File>>>,
+}
+
+impl File {
+    /// The host's number for it.
+    pub(crate) fn id(&self) -> i64 {
+        self.id
+    }
+}
+
+/// `files.list(folder)`: the names of the files in a folder, in order.
+fn list(run: &Run, args: Args<'_>) -> Answer {
+    let folder = args.get::<String>(0, "the name of a folder")?;
+    let mut names = Vec::new();
+    for entry in fs::read_dir(resolve(run, &folder)?).map_err(failure)? {
+        let entry = entry.map_err(failure)?;
+        if entry.file_type().map_err(failure)?.is_file() {
+            names.push(Path::new(&folder).join(entry.file_name()).to_string_lossy().into_owned());
+        }
+    }
+    names.sort_unstable();
+    Ok(Value::Table(args.lua.create_sequence_from(names)?))
+}
+
+/// `files.read(name)`: all that is in a file.
+fn read(run: &Run, args: Args<'_>) -> Answer {
+    let name = args.get::<String>(0, "the name of a file")?;
+    let bytes = fs::read(resolve(run, &name)?).map_err(failure)?;
+    Ok(Value::String(args.lua.create_string(bytes)?))
+}
+
+/// `files.open(name)`: a file, to be read line by line.
+fn open(run: &Run, args: Args<'_>) -> Answer {
+    let name = args.get::<String>(0, "the name of a file")?;
+    let file = fs::File::open(resolve(run, &name)?).map_err(failure)?;
+    let file = File { id: run.next_handle(), lines: RefCell::new(Some(BufReader::new(file))) };
+    Ok(Value::UserData(args.lua.create_any_userdata(file)?))
+}
+
+/// `files.line(file)`: its next line, nil at the end.
+fn line(_: &Run, args: Args<'_>) -> Answer {
+    let file = args.get::<UserDataRef<File>>(0, "a file")?;
+    let mut line = Vec::new();
+    let mut lines = file.lines.borrow_mut();
+    let lines = lines.as_mut().ok_or_else(|| Failure::error("the file is closed"))?;
+    if lines.read_until(b'\n', &mut line).map_err(failure)? == 0 {
+        return Ok(Value::Nil);
+    }
+    Ok(Value::String(args.lua.create_string(line.strip_suffix(b"\n").unwrap_or(&line))?))
+}
+
+/// `files.close(file)`: gives a file back. Closing it again does nothing.
+fn close(_: &Run, args: Args<'_>) -> Answer {
+    args.get::<UserDataRef<File>>(0, "a file")?.lines.take();
+    Ok(Value::Nil)
+}
+
+/// `files.write(name, bytes)`: makes or replaces a file.
+fn write(run: &Run, args: Args<'_>) -> Answer {
+    let expected = "the name of a file, and what is to be in it";
+    let name = args.get::<String>(0, expected)?;
+    let bytes = args.get::<LuaString>(1, expected)?;
+    fs::write(resolve(run, &name)?, bytes.as_bytes()).map_err(failure)?;
+    Ok(Value::Nil)
+}
+
+/// The path of the file of that name, which does not lead out of the directory.
+fn resolve(run: &Run, name: &str) -> Result<PathBuf, Failure> {
+    let name = Path::new(name);
+    if name.components().all(|part| matches!(part, Component::Normal(_))) {
+        Ok(run.files().join(name))
+    } else {
+        Err(Failure::error("a name that leads out of the files"))
+    }
+}
+
+/// The kind of the error, and not the path that the system was asked for.
+fn failure(error: io::Error) -> Failure {
+    match error.kind() {
+        io::ErrorKind::NotFound => Failure::error("no such file"),
+        kind => Failure::error(kind.to_string()),
+    }
+}

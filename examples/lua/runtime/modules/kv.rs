@@ -1,0 +1,120 @@
+//! `kv`: stores of keys and values, which last as long as the run. Both are bytes.
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use mlua::{LuaString, Table, UserDataRef, Value};
+
+use crate::runtime::Run;
+use crate::runtime::failure::Failure;
+use crate::runtime::host::{Answer, Args, Operation};
+
+pub(super) fn operations() -> Vec<Operation> {
+    vec![
+        Operation::new("kv", "open", "kv.read", open),
+        Operation::new("kv", "get", "kv.read", get),
+        Operation::new("kv", "keys", "kv.read", keys),
+        Operation::new("kv", "put", "kv.write", put),
+        Operation::new("kv", "delete", "kv.write", delete),
+        Operation::new("kv", "close", "kv.read", close),
+    ]
+}
+
+/// All stores of a run, by name.
+#[derive(Default)]
+pub(crate) struct Stores(RefCell<BTreeMap<Vec<u8>, Rc<Contents>>>);
+
+struct Contents {
+    /// Who may open it: whoever was the first to.
+    user: Vec<u8>,
+    password: Vec<u8>,
+    values: RefCell<BTreeMap<Vec<u8>, Vec<u8>>>,
+}
+
+/// A store that a script has opened.
+pub(crate) struct Store {
+    id: i64,
+    contents: Rc<Contents>,
+    closed: Cell<bool>,
+}
+
+impl Store {
+    /// The host's number for it.
+    pub(crate) fn id(&self) -> i64 {
+        self.id
+    }
+}
+
+/// `kv.open(name, { user = ..., password = ... })`: a store, which belongs to who opens it first.
+fn open(run: &Run, args: Args<'_>) -> Answer {
+    let expected = "the name of a store, and a user with a password";
+    let name = bytes(args, 0, expected)?;
+    let credentials = args.get::<Table>(1, expected)?;
+    let credential = |field| match credentials.raw_get::<LuaString>(field) {
+        Ok(text) => Ok(text.as_bytes().to_vec()),
+        Err(_) => Err(Failure::Arguments(expected)),
+    };
+    let (user, password) = (credential("user")?, credential("password")?);
+
+    let mut stores = run.stores().0.borrow_mut();
+    let contents = stores.entry(name).or_insert_with(|| {
+        Rc::new(Contents { user: user.clone(), password: password.clone(), values: RefCell::default() })
+    });
+    if (&contents.user, &contents.password) != (&user, &password) {
+        return Err(Failure::error("wrong user or password"));
+    }
+    let store = Store { id: run.next_handle(), contents: Rc::clone(contents), closed: Cell::new(false) };
+    Ok(Value::UserData(args.lua.create_any_userdata(store)?))
+}
+
+/// `kv.get(store, key)`: the value of a key, nil when there is none.
+fn get(_: &Run, args: Args<'_>) -> Answer {
+    let expected = "a store, and a key";
+    let (contents, key) = (store(args, expected)?, bytes(args, 1, expected)?);
+    match contents.values.borrow().get(&key) {
+        Some(value) => Ok(Value::String(args.lua.create_string(value)?)),
+        None => Ok(Value::Nil),
+    }
+}
+
+/// `kv.keys(store, prefix)`: all keys that begin with this, in order.
+fn keys(_: &Run, args: Args<'_>) -> Answer {
+    let expected = "a store, and what keys begin with";
+    let (contents, prefix) = (store(args, expected)?, bytes(args, 1, expected)?);
+    let values = contents.values.borrow();
+    let keys = values.keys().filter(|key| key.starts_with(&prefix));
+    let keys = keys.map(|key| args.lua.create_string(key)).collect::<mlua::Result<Vec<_>>>()?;
+    Ok(Value::Table(args.lua.create_sequence_from(keys)?))
+}
+
+/// `kv.put(store, key, value)`: gives a key a value.
+fn put(_: &Run, args: Args<'_>) -> Answer {
+    let expected = "a store, a key, and a value";
+    let (contents, key, value) = (store(args, expected)?, bytes(args, 1, expected)?, bytes(args, 2, expected)?);
+    contents.values.borrow_mut().insert(key, value);
+    Ok(Value::Nil)
+}
+
+/// `kv.delete(store, key)`: whether there was a value.
+fn delete(_: &Run, args: Args<'_>) -> Answer {
+    let expected = "a store, and a key";
+    let (contents, key) = (store(args, expected)?, bytes(args, 1, expected)?);
+    Ok(Value::Boolean(contents.values.borrow_mut().remove(&key).is_some()))
+}
+
+/// `kv.close(store)`: gives a store back. Closing it again does nothing.
+fn close(_: &Run, args: Args<'_>) -> Answer {
+    args.get::<UserDataRef<Store>>(0, "a store")?.closed.set(true);
+    Ok(Value::Nil)
+}
+
+/// What is in the store that is the first argument.
+fn store(args: Args<'_>, expected: &'static str) -> Result<Rc<Contents>, Failure> {
+    let store = args.get::<UserDataRef<Store>>(0, expected)?;
+    if store.closed.get() { Err(Failure::error("the store is closed")) } else { Ok(Rc::clone(&store.contents)) }
+}
+
+fn bytes(args: Args<'_>, index: usize, expected: &'static str) -> Result<Vec<u8>, Failure> {
+    Ok(args.get::<LuaString>(index, expected)?.as_bytes().to_vec())
+}
