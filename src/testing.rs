@@ -86,7 +86,7 @@ mod tests {
         assert_conforms(&RecordedValue::Float(f64::NAN));
         assert_conforms(&RecordedValue::Redacted { of: "String" });
         assert_conforms(&Made("Map", |out: ValueWriter<'_>| {
-            out.structure("Map", |fields| fields.field("a", &Value::Int(1)))
+            out.structure("Map", |fields| fields.field("a", &Value::Int(1)));
         }));
         assert_conforms(&Made("String", |out: ValueWriter<'_>| out.bytes(b"\xff")));
     }
