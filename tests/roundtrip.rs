@@ -85,6 +85,7 @@ fn a_header_reads_back_as_its_canonical_form() {
 
 /// A test over generated events holds for what gets generated and for no more.
 #[test]
+#[cfg_attr(miri, ignore = "is about what is generated, and takes very much of it")]
 fn what_is_hard_to_carry_is_generated_often() {
     let events = (0..5_000).map(generated::<OwnedEvent>).collect::<Vec<_>>();
     let lines = events

@@ -508,7 +508,7 @@ fn on_a_small_stack(test: fn()) {
 }
 
 const TOO_DEEP: &str = "nested deeper than 128 levels";
-const DEPTHS: [usize; 6] = [1, 127, 128, 129, 1_000, 100_000];
+const DEPTHS: [usize; 6] = [1, 127, 128, 129, 1_000, if cfg!(miri) { 2_000 } else { 100_000 }];
 
 /// What is written for `containers` of one kind around an int.
 fn nested(containers: usize, open: &str, close: &str, type_name: &str) -> String {

@@ -2,9 +2,7 @@
 //! together is reserved once, then they are stored one behind the other.
 #![allow(unsafe_code)]
 
-use super::parts::Piece;
-
-/// A growing line. All of it is UTF-8 as long as only what this file offers is appended.
+/// A growing line. All of it is UTF-8 as long as all parts are.
 pub(crate) struct Buffer {
     bytes: Vec<u8>,
 }
@@ -12,9 +10,6 @@ pub(crate) struct Buffer {
 /// The most that is reserved at once on top of what is needed for sure. A row with a longer string in it is appended part
 /// by part, and the string piece by piece: its worst case, six bytes out for one in, is never reserved whole.
 pub(super) const LONG: usize = 64 * 1024;
-
-/// A long string is escaped in pieces of this length.
-const PIECE: usize = 8 * 1024;
 
 /// A part of a line: a fragment of the schema, a string, a number, or several of them in a row.
 ///
@@ -96,13 +91,5 @@ impl Buffer {
     #[inline(never)]
     fn grow(&mut self, bound: usize) {
         self.bytes.reserve(bound);
-    }
-
-    /// Appends `text` escaped, piece by piece.
-    #[inline(never)]
-    pub(super) fn escaped(&mut self, text: &str) {
-        for piece in text.as_bytes().chunks(PIECE) {
-            self.append(Piece(piece));
-        }
     }
 }

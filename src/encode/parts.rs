@@ -45,9 +45,22 @@ unsafe impl Part for Rendered<'_> {
     }
 }
 
+/// A long string is escaped in pieces of this length.
+const PIECE: usize = 8 * 1024;
+
+impl Buffer {
+    /// Appends `text` escaped, piece by piece.
+    #[inline(never)]
+    pub(super) fn escaped(&mut self, text: &str) {
+        for piece in text.as_bytes().chunks(PIECE) {
+            self.put(Piece(piece));
+        }
+    }
+}
+
 /// A piece of a string, escaped.
 #[derive(Clone, Copy)]
-pub(super) struct Piece<'p>(pub(super) &'p [u8]);
+struct Piece<'p>(&'p [u8]);
 
 // SAFETY: `escape_into` touches at most `escape::bound` bytes, and says how many of them count.
 unsafe impl Part for Piece<'_> {

@@ -3,6 +3,10 @@
 //! - [`TraceValue`] is the one trait that an interpreter implements, on its own values.
 //! - [`RecordedValue`] is what stands in an event: borrowed, readable, perhaps redacted or opaque in parts.
 //! - [`Value`] is owned, `Send`, and whole: what may cross a task boundary, and so what a replay can give back.
+//!
+//! `TraceValue` names the writer that it is handed, [`ValueWriter`], which is the encoder's: the one arrow from the vocabulary
+//! to the encoder. Inside a tree of values all code is then static; an abstract writer would cost a dynamic call for each
+//! part.
 
 mod replayable;
 
@@ -213,6 +217,34 @@ impl<'a> LiveArgs<'a> {
     #[inline]
     pub fn new<V: TraceValue>(values: &'a [V]) -> Self {
         Self(values.iter().map(|value| RecordedValue::Live(value)).collect())
+    }
+
+    /// Lends all of `values`, wrappers made on the fly say, to `record`, as [`HostCall::args`](crate::HostCall::args) takes
+    /// them.
+    ///
+    /// ```
+    /// # use std::borrow::Cow;
+    /// # use cove_trace::{CallSite, HostCall, LiveArgs, TraceEvent, TraceSink, TraceValue, ValueWriter};
+    /// struct Traced<'a>(&'a f64);
+    /// # impl TraceValue for Traced<'_> {
+    /// #     fn type_name(&self) -> Cow<'_, str> { "Float".into() }
+    /// #     fn write(&self, out: ValueWriter<'_>) { out.float(*self.0) }
+    /// # }
+    ///
+    /// fn record_refusal(sink: &dyn TraceSink, task: u64, site: CallSite<'_>, arguments: &[f64]) {
+    ///     LiveArgs::with(arguments.iter().map(Traced), |args| {
+    ///         let wait = std::time::Duration::ZERO;
+    ///         sink.record(&TraceEvent::HostCall(HostCall { task, site, wait, granted: false, args, outcome: None }));
+    ///     });
+    /// }
+    /// ```
+    #[inline]
+    pub fn with<V: TraceValue, R>(
+        values: impl IntoIterator<Item = V>,
+        record: impl FnOnce(&[RecordedValue<'_>]) -> R,
+    ) -> R {
+        let values: SmallVec<[V; 4]> = values.into_iter().collect();
+        record(&LiveArgs::new(&values))
     }
 }
 

@@ -12,11 +12,14 @@ const FACTOR: &str = "COVE_TRACE_CASES_FACTOR";
 /// The one seed to try, instead of all the others.
 const ONLY_SEED: &str = "COVE_TRACE_SEED";
 
+/// How many times fewer seeds are tried under Miri, which takes that much longer.
+const FEWER: u64 = if cfg!(miri) { 500 } else { 1 };
+
 /// Calls `check` for `count` seeds, and says which one failed if one does.
 pub(crate) fn for_each_seed(count: u64, check: impl Fn(u64)) {
     let seeds = match number_from_environment(ONLY_SEED) {
         Some(seed) => seed..seed + 1,
-        None => 0..count * number_from_environment(FACTOR).unwrap_or(1),
+        None => 0..count.div_ceil(FEWER) * number_from_environment(FACTOR).unwrap_or(1),
     };
     for seed in seeds {
         let outcome = catch_unwind(AssertUnwindSafe(|| check(seed)));

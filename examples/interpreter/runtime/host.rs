@@ -9,7 +9,6 @@ use std::time::Instant;
 use cove_trace::{CallSite, HostCall, HostOutcome, LiveArgs, RecordedValue, RenderedCallSite, TraceEvent};
 use rhai::plugin::RhaiFunc;
 use rhai::{Dynamic, Engine, EvalAltResult, FuncRegistration, Module};
-use smallvec::SmallVec;
 
 use super::failure::Failure;
 use super::task::Task;
@@ -65,18 +64,19 @@ fn call(task: &Arc<Task>, operation: &Operation, args: &[&mut Dynamic]) -> Resul
     if sink.is_recording() {
         let result = answer.as_ref().map(Traced);
         // A host function can only read its arguments, so they still are what the script passed.
-        let args: SmallVec<[Traced; 4]> = args.iter().map(|arg| Traced(arg)).collect();
-        sink.record(&TraceEvent::HostCall(HostCall {
-            task: task.id(),
-            site: operation.site(),
-            wait,
-            granted: !matches!(answer, Err(Failure::NotGranted)),
-            args: &LiveArgs::new(&args),
-            outcome: match &result {
-                Ok(value) => Some(HostOutcome::Value(RecordedValue::Live(value))),
-                Err(failure) => failure.outcome(),
-            },
-        }));
+        LiveArgs::with(args.iter().map(|arg| Traced(arg)), |args| {
+            sink.record(&TraceEvent::HostCall(HostCall {
+                task: task.id(),
+                site: operation.site(),
+                wait,
+                granted: !matches!(answer, Err(Failure::NotGranted)),
+                args,
+                outcome: match &result {
+                    Ok(value) => Some(HostOutcome::Value(RecordedValue::Live(value))),
+                    Err(failure) => failure.outcome(),
+                },
+            }));
+        });
     }
     answer.map_err(|failure| failure.raise(operation.site()))
 }

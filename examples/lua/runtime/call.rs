@@ -4,7 +4,6 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use cove_trace::{ENTRY_TASK, HostCall, HostOutcome, LiveArgs, RecordedValue, RunOutcome, TraceEvent};
 use mlua::Value;
-use smallvec::SmallVec;
 
 use super::failure::Failure;
 use super::host::{Args, Operation};
@@ -27,18 +26,19 @@ pub(super) fn call(run: &Run, operation: &Operation, args: Args<'_>) -> mlua::Re
     if sink.is_recording() {
         let result = answer.as_ref().map(Traced);
         // A host function only reads its arguments and runs no script, so they still are what the script passed.
-        let args: SmallVec<[Traced; 4]> = args.values.iter().map(Traced).collect();
-        sink.record(&TraceEvent::HostCall(HostCall {
-            task: ENTRY_TASK,
-            site: operation.site(),
-            wait,
-            granted: !matches!(answer, Err(Failure::NotGranted)),
-            args: &LiveArgs::new(&args),
-            outcome: match &result {
-                Ok(value) => Some(HostOutcome::Value(RecordedValue::Live(value))),
-                Err(failure) => failure.outcome(),
-            },
-        }));
+        LiveArgs::with(args.values.iter().map(Traced), |args| {
+            sink.record(&TraceEvent::HostCall(HostCall {
+                task: ENTRY_TASK,
+                site: operation.site(),
+                wait,
+                granted: !matches!(answer, Err(Failure::NotGranted)),
+                args,
+                outcome: match &result {
+                    Ok(value) => Some(HostOutcome::Value(RecordedValue::Live(value))),
+                    Err(failure) => failure.outcome(),
+                },
+            }));
+        });
     }
     answer.map_err(|failure| failure.raise(operation.site()))
 }
