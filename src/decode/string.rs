@@ -35,9 +35,29 @@ impl<'a> Literal<'a> {
     }
 }
 
-/// How many bytes come before the next quote, backslash or control character.
+/// How many bytes come before the next quote, backslash or control character. Eight are looked at together.
 fn plain_run(bytes: &[u8]) -> usize {
-    bytes.iter().position(|byte| matches!(byte, b'"' | b'\\' | 0..0x20)).unwrap_or(bytes.len())
+    let (words, _) = bytes.as_chunks::<8>();
+    for (index, word) in words.iter().enumerate() {
+        let ends = run_ends(u64::from_le_bytes(*word));
+        if ends != 0 {
+            return 8 * index + ends.trailing_zeros() as usize / 8;
+        }
+    }
+    let looked_at = 8 * words.len();
+    let rest = &bytes[looked_at..];
+    looked_at + rest.iter().position(|byte| matches!(byte, b'"' | b'\\' | 0..0x20)).unwrap_or(rest.len())
+}
+
+/// A bit in each byte that is a quote, a backslash or a control character. Only the lowest is sure: a borrow can set more
+/// above it.
+const fn run_ends(word: u64) -> u64 {
+    const ONES: u64 = u64::MAX / 255;
+    let quote = word ^ ONES * b'"' as u64;
+    let backslash = word ^ ONES * b'\\' as u64;
+    let below_space = word.wrapping_sub(ONES * b' ' as u64) & !word;
+    let zero = (quote.wrapping_sub(ONES) & !quote) | (backslash.wrapping_sub(ONES) & !backslash);
+    (below_space | zero) & ONES << 7
 }
 
 /// The length of the escape whose backslash is at `at`, a surrogate pair being one escape.
@@ -124,5 +144,28 @@ fn meaning(bytes: &[u8]) -> (char, usize) {
             (char::from_u32(scalar).unwrap_or(char::REPLACEMENT_CHARACTER), len)
         }
         itself => (char::from(itself), 2),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::plain_run;
+
+    #[test]
+    fn a_run_ends_where_a_byte_by_byte_look_says() {
+        let naive =
+            |bytes: &[u8]| bytes.iter().position(|byte| matches!(byte, b'"' | b'\\' | 0..0x20)).unwrap_or(bytes.len());
+        let before = [b'a', b' ', b'!', b'#', b'[', b']', 0x7f, 0x80, 0xa2, 0xdc, 0xff];
+        for len in 0..20 {
+            for filler in before {
+                for position in 0..=len {
+                    for byte in 0..=u8::MAX {
+                        let mut bytes = vec![filler; len];
+                        bytes.iter_mut().skip(position).step_by(2).for_each(|at| *at = byte);
+                        assert_eq!(plain_run(&bytes), naive(&bytes), "{bytes:?}");
+                    }
+                }
+            }
+        }
     }
 }
