@@ -13,7 +13,7 @@ use crate::event::{TraceEvent, TraceHeader};
 
 /// Reads a trace from any [`Read`]: a file, a pipe, a socket.
 ///
-/// An event is given as soon as its newline is there, and borrows from the reader until the next is asked for. Memory is
+/// An event is given as soon as its newline, or the end of the source, is there, and borrows from the reader until the next is asked for. Memory is
 /// constant: the longest line met so far, and the parts of one event. Nothing is allocated in steady state. The reader has a
 /// buffer of its own; one more around the source costs a copy and gains nothing.
 ///

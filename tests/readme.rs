@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 use std::error::Error;
-use std::fmt;
 use std::fs::{self, File};
 use std::path::Path;
+use std::rc::Rc;
 use std::time::Instant;
 
 use cove_trace::{
@@ -12,23 +12,19 @@ use cove_trace::{
     TraceHeader, TraceReader, TraceSink, TraceValue, ValueCapture, ValueWriter, create_trace_file,
 };
 
+struct Closure {
+    name: String,
+}
+
+// README begins
 enum Value {
     Nil,
     Int(i64),
     Text(String),
-    List(Vec<Value>),
-    Closure(Closure),
+    List(Rc<Vec<Value>>),
+    Closure(Rc<Closure>),
 }
 
-struct Closure;
-
-impl fmt::Display for Closure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a closure")
-    }
-}
-
-// README begins
 impl TraceValue for Value {
     fn type_name(&self) -> Cow<'_, str> {
         match self {
@@ -45,8 +41,8 @@ impl TraceValue for Value {
             Value::Nil => out.unit(),
             Value::Int(int) => out.int(*int),
             Value::Text(text) => out.string(text),
-            Value::List(list) => out.array(|items| items.all(list)),
-            Value::Closure(closure) => out.opaque("Closure", closure),
+            Value::List(list) => out.array(|items| items.all(list.iter())),
+            Value::Closure(closure) => out.opaque("Closure", &closure.name), // a name: nothing captured, no address
         }
     }
 }
@@ -110,8 +106,26 @@ fn refused(path: &Path) -> Result<Vec<String>, Box<dyn Error>> {
 #[test]
 fn the_code_of_the_readme_records_and_reads() {
     let path = std::env::temp_dir().join(format!("cove-trace-readme-{}.jsonl", std::process::id()));
-    let header = TraceHeader::new(RecordingBackend::Ast, ValueCapture::Full, "readme");
-    let sink = JsonlSink::new(create_trace_file(&path).unwrap(), &header).unwrap();
+    assert_eq!(recorded(&path, record_three_calls).unwrap(), 0);
+
+    assert_eq!(refused(&path).unwrap(), ["lists.first by task 3"]);
+    let trace = fs::read_to_string(&path).unwrap();
+    assert!(trace.contains(r#"{"type":"opaque","of":"Closure","shown":"greet"}"#), "{trace}");
+    assert!(trace.contains(r#"{"kind":"error","message":"the list is empty"}"#), "{trace}");
+    fs::remove_file(path).unwrap();
+}
+
+fn recorded(path: &Path, run: fn(&dyn TraceSink)) -> Result<u64, Box<dyn Error>> {
+    // README begins
+    let header = TraceHeader::new(RecordingBackend::Vm, ValueCapture::Full, "main.cove");
+    let sink = JsonlSink::new(create_trace_file(path)?, &header)?;
+    run(&sink);
+    let lost = sink.finish().dropped;
+    // README ends
+    Ok(lost)
+}
+
+fn record_three_calls(sink: &dyn TraceSink) {
     let operation = Operation {
         site: RenderedCallSite::new("lists", "first", "lists.read"),
         run: |args| match args {
@@ -119,19 +133,13 @@ fn the_code_of_the_readme_records_and_reads() {
             _ => Ok(Value::Nil),
         },
     };
-    let args = [Value::List(vec![Value::Int(1), Value::Text("two".into()), Value::Closure(Closure)])];
-    assert!(call(&sink, &Task { id: 3 }, &operation, &args).is_ok());
-    assert!(call(&sink, &Task { id: 3 }, &operation, &[Value::List(Vec::new())]).is_err());
+    let closure = Value::Closure(Rc::new(Closure { name: "greet".into() }));
+    let args = [Value::List(Rc::new(vec![Value::Int(1), Value::Text("two".into()), closure]))];
+    assert!(call(sink, &Task { id: 3 }, &operation, &args).is_ok());
+    assert!(call(sink, &Task { id: 3 }, &operation, &[Value::List(Rc::default())]).is_err());
     let site = operation.site.site();
     let refusal = HostCall { task: 3, site, wait: std::time::Duration::ZERO, granted: false, args: &[], outcome: None };
     sink.record(&TraceEvent::HostCall(refusal));
-    assert_eq!(sink.finish().dropped, 0);
-
-    assert_eq!(refused(&path).unwrap(), ["lists.first by task 3"]);
-    let trace = fs::read_to_string(&path).unwrap();
-    assert!(trace.contains(r#"{"type":"opaque","of":"Closure","shown":"a closure"}"#), "{trace}");
-    assert!(trace.contains(r#"{"kind":"error","message":"the list is empty"}"#), "{trace}");
-    fs::remove_file(path).unwrap();
 }
 
 #[test]

@@ -86,7 +86,7 @@ impl Report<'_> {
     fn conclusion(&self, lines: u64) -> String {
         let mut text = format!("{}: {} on {}", escaped(&self.file), count(self.events, "event"), count(lines, "line"));
         if self.errors > 0 {
-            text = text + ", " + &count(self.errors, "error");
+            text = text + ", " + &count(self.errors, "unreadable line");
         }
         if self.torn {
             text += ", a torn end";

@@ -53,11 +53,11 @@ fn plain_run(bytes: &[u8]) -> usize {
 /// above it.
 const fn run_ends(word: u64) -> u64 {
     const ONES: u64 = u64::MAX / 255;
-    let quote = word ^ ONES * b'"' as u64;
-    let backslash = word ^ ONES * b'\\' as u64;
+    let quote = word ^ (ONES * b'"' as u64);
+    let backslash = word ^ (ONES * b'\\' as u64);
     let below_space = word.wrapping_sub(ONES * b' ' as u64) & !word;
     let zero = (quote.wrapping_sub(ONES) & !quote) | (backslash.wrapping_sub(ONES) & !backslash);
-    (below_space | zero) & ONES << 7
+    (below_space | zero) & (ONES << 7)
 }
 
 /// The length of the escape whose backslash is at `at`, a surrogate pair being one escape.

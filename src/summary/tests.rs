@@ -225,9 +225,13 @@ fn hostile_names_stay_harmless_and_on_their_rows() {
 
 #[test]
 fn broken_traces_are_said_to_be_broken() {
-    let shown = Summary { errors: 2, torn_bytes: 17, ..Summary::default() }.to_string();
+    let broken = Summary { errors: 2, torn_bytes: 17, ..Summary::default() };
+    let shown = Summary { events: 1, ..broken.clone() }.to_string();
     assert!(shown.lines().next().unwrap().ends_with("errors 2, bytes of a torn end 17"), "{shown}");
-    assert!(shown.contains("no header could be read") && shown.contains("still going"), "{shown}");
+    assert!(shown.contains("no header could be read") && shown.contains("ends without a run_ended"), "{shown}");
+    // No figures where there is nothing that they could be of.
+    let nothing = broken.to_string();
+    assert!(nothing.ends_with("Nothing could be read.\n") && !nothing.contains("outcome"), "{nothing}");
 }
 
 const HEADER: &str = r#"{"event":"trace_header","version":4,"backend":"vm","values":"full","entry":"main","args":[]}"#;

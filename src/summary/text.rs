@@ -11,6 +11,9 @@ use crate::event::TraceHeader;
 impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.fmt_trace(f)?;
+        if self.header.is_none() && self.events == 0 {
+            return writeln!(f, "Nothing could be read.");
+        }
         self.fmt_program(f)?;
         self.fmt_outcome(f)?;
         self.fmt_figures(f)?;
@@ -49,18 +52,22 @@ impl Summary {
         match &self.outcome {
             Some(Outcome { name, message: Some(message) }) => writeln!(f, "outcome      {name}: {}", escaped(message)),
             Some(Outcome { name, message: None }) => writeln!(f, "outcome      {name}"),
-            None => writeln!(f, "outcome      none, the run is still going or was killed"),
+            None => writeln!(f, "outcome      none: the trace ends without a run_ended"),
         }
     }
 
     fn fmt_figures(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Tasks { spawned, completed, cancelled, cpu_ns } = self.tasks;
         let cpu = duration(cpu_ns);
-        writeln!(f, "tasks        spawned {spawned}, completed {completed}, cancelled {cancelled}, cpu {cpu}")?;
+        write!(f, "tasks        spawned {spawned}, completed {completed}, cancelled {cancelled}, ")?;
+        writeln!(f, "cpu {cpu} (without the entry)")?;
         let Calls { granted, refused, failed, not_recordable, wait_ns } = self.calls;
-        write!(f, "host calls   granted {granted}, refused {refused}, failed {failed}, ")?;
-        writeln!(f, "not recordable {not_recordable}, wait {}", duration(wait_ns))?;
+        write!(f, "host calls   granted {granted} (failed {failed}, not recordable {not_recordable}), ")?;
+        writeln!(f, "refused {refused}, wait {} over all tasks", duration(wait_ns))?;
         let Collections { count, allocated, freed, pause_ns } = self.collections;
+        if count == 0 {
+            return writeln!(f, "collections  none recorded");
+        }
         write!(f, "collections  recorded {count}, objects allocated {allocated}, freed {freed}, ")?;
         writeln!(f, "pause {}", duration(pause_ns))
     }

@@ -142,7 +142,7 @@ fn errors_of_the_reader_stand_beside_findings() {
     let trace = trace.replacen('\n', "\nnonsense\n", 1) + "{\"event\":";
     let run = run_on(&trace, &["check"]);
     assert_eq!(run.code, Some(1));
-    assert_eq!(run.stdout, "run.jsonl: 2 events on 5 lines, 1 error, a torn end, 1 finding\n");
+    assert_eq!(run.stdout, "run.jsonl: 2 events on 5 lines, 1 unreadable line, a torn end, 1 finding\n");
     let places: Vec<&str> = run.stderr.lines().filter_map(|line| line.split(": error: ").next()).collect();
     assert_eq!(places, ["run.jsonl:2:1", "run.jsonl:3:1", "run.jsonl:5:10"], "{}", run.stderr);
 }
@@ -151,7 +151,11 @@ fn errors_of_the_reader_stand_beside_findings() {
 fn a_header_below_a_foreign_line_still_counts() {
     let trace = String::from_utf8(known_run(ValueCapture::Redacted)).unwrap();
     let clean = run_on(format!("hello\n{trace}"), &["check"]);
-    assert_eq!(clean.stdout, "run.jsonl: 114 events on 116 lines, 1 error, no findings\n", "{}", clean.stderr);
+    assert_eq!(
+        clean.stdout, "run.jsonl: 114 events on 116 lines, 1 unreadable line, no findings\n",
+        "{}",
+        clean.stderr
+    );
     let leaking = trace.replacen("<redacted>", "secret", 1);
     let run = run_on(format!("hello\n{leaking}"), &["check"]);
     assert!(run.stderr.contains("run.jsonl:2:1: error: the trace is redacted, but args[0]"), "{}", run.stderr);

@@ -54,8 +54,8 @@ fn people_get_tables() {
         "run.jsonl: events 114, lines 115,",
         "main.cove (backend vm, values full) \"--fast\"",
         "fuel: out of fuel\n",
-        "spawned 2, completed 1, cancelled 1, cpu 320255h58m\n",
-        "granted 103, refused 1, failed 1, not recordable 1, wait 5.05 ms\n",
+        "spawned 2, completed 1, cancelled 1, cpu 320255h58m (without the entry)\n",
+        "granted 103 (failed 1, not recordable 1), refused 1, wait 5.05 ms over all tasks\n",
         "recorded 2, objects allocated 30, freed 9, pause 15 ns\n",
         "collections 2, bytes alive 4, pause 15 ns\n",
     ] {

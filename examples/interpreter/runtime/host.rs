@@ -4,7 +4,7 @@ use std::any::TypeId;
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use cove_trace::{CallSite, HostCall, HostOutcome, LiveArgs, RecordedValue, RenderedCallSite, TraceEvent};
 use rhai::plugin::RhaiFunc;
@@ -57,7 +57,9 @@ fn call(task: &Arc<Task>, operation: &Operation, args: &[&mut Dynamic]) -> Resul
         (operation.function)(task, Args(args))
     }))
     .unwrap_or_else(|panic| Err(Failure::Panic(panic)));
-    let wait = began.elapsed();
+    // A call that is refused does not wait for the host.
+    let granted = !matches!(answer, Err(Failure::NotGranted));
+    let wait = if granted { began.elapsed() } else { Duration::ZERO };
     task.timing().add_wait(wait);
 
     let sink = task.run().sink();
@@ -69,7 +71,7 @@ fn call(task: &Arc<Task>, operation: &Operation, args: &[&mut Dynamic]) -> Resul
                 task: task.id(),
                 site: operation.site(),
                 wait,
-                granted: !matches!(answer, Err(Failure::NotGranted)),
+                granted,
                 args,
                 outcome: match &result {
                     Ok(value) => Some(HostOutcome::Value(RecordedValue::Live(value))),

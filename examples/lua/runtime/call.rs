@@ -1,6 +1,7 @@
 //! The one place that every host call goes through.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Duration;
 
 use cove_trace::{ENTRY_TASK, HostCall, HostOutcome, LiveArgs, RecordedValue, RunOutcome, TraceEvent};
 use mlua::Value;
@@ -22,6 +23,7 @@ pub(super) fn call(run: &Run, operation: &Operation, args: Args<'_>) -> mlua::Re
         })
     });
 
+    let granted = !matches!(answer, Err(Failure::NotGranted));
     let sink = run.sink();
     if sink.is_recording() {
         let result = answer.as_ref().map(Traced);
@@ -30,8 +32,9 @@ pub(super) fn call(run: &Run, operation: &Operation, args: Args<'_>) -> mlua::Re
             sink.record(&TraceEvent::HostCall(HostCall {
                 task: ENTRY_TASK,
                 site: operation.site(),
-                wait,
-                granted: !matches!(answer, Err(Failure::NotGranted)),
+                // A call that is refused does not wait for the host.
+                wait: if granted { wait } else { Duration::ZERO },
+                granted,
                 args,
                 outcome: match &result {
                     Ok(value) => Some(HostOutcome::Value(RecordedValue::Live(value))),
