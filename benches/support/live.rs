@@ -8,6 +8,8 @@ use cove_trace::{
     CallSite, HostCall, HostOutcome, RecordedValue, RenderedCallSite, TraceEvent, TraceValue, ValueWriter,
 };
 
+use super::corpora::static_name;
+
 pub enum Value {
     Nil,
     Bool(bool),
@@ -99,7 +101,7 @@ pub struct Live<'a> {
     pub event: &'a OwnedEvent,
     args: Vec<Value>,
     result: Option<Value>,
-    site: Option<RenderedCallSite>,
+    site: Option<(CallSite<'static>, RenderedCallSite)>,
 }
 
 pub fn events(events: &[OwnedEvent]) -> Vec<Live<'_>> {
@@ -113,7 +115,10 @@ pub fn events(events: &[OwnedEvent]) -> Vec<Live<'_>> {
                     Some(OwnedOutcome::Value(result)) => Some(value(result)),
                     _ => None,
                 },
-                site: Some(RenderedCallSite::new(&call.module, &call.op, &call.capability)),
+                site: Some((
+                    CallSite::new(static_name(&call.module), static_name(&call.op), static_name(&call.capability)),
+                    RenderedCallSite::new(&call.module, &call.op, &call.capability),
+                )),
             },
             event => Live { event, args: Vec::new(), result: None, site: None },
         })
@@ -125,7 +130,7 @@ impl Live<'_> {
     /// `record`.
     #[inline]
     pub fn with_event(&self, rendered: bool, record: impl FnOnce(&TraceEvent<'_>)) {
-        let OwnedEvent::HostCall(call) = self.event else {
+        let (OwnedEvent::HostCall(call), Some((named, site))) = (self.event, &self.site) else {
             let arena = cove_trace::Arena::new();
             return record(&self.event.view(&arena));
         };
@@ -133,10 +138,7 @@ impl Live<'_> {
         for (arg, value) in args.iter_mut().zip(&self.args) {
             *arg = RecordedValue::Live(value);
         }
-        let site = match &self.site {
-            Some(site) if rendered => site.site(),
-            _ => CallSite::new(&call.module, &call.op, &call.capability),
-        };
+        let site = if rendered { site.site() } else { *named };
         record(&TraceEvent::HostCall(HostCall {
             task: call.task,
             site,

@@ -3,6 +3,8 @@
 use cove_trace::owned::{OwnedEvent, OwnedOutcome, OwnedValue};
 use serde::Serialize;
 
+use super::corpora::static_name;
+
 #[derive(Serialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum Event<'a> {
@@ -80,9 +82,9 @@ pub fn event(event: &OwnedEvent) -> Event<'_> {
         OwnedEvent::TaskCancelled { id } => Event::TaskCancelled { id: *id },
         OwnedEvent::HostCall(call) => Event::HostCall {
             task: call.task,
-            module: &call.module,
-            op: &call.op,
-            capability: &call.capability,
+            module: static_name(&call.module),
+            op: static_name(&call.op),
+            capability: static_name(&call.capability),
             wait_ns: call.wait.as_nanos() as u64,
             granted: call.granted,
             args: call.args.iter().map(value).collect(),

@@ -426,7 +426,7 @@ pub(super) mod tests {
 
         fn assert_as_naive(&mut self, text: &[u8]) {
             let expected = naive(text);
-            for edge in Edge::BOTH {
+            for &edge in Edge::ALL {
                 assert_written_as(self.text.copy(edge, text), &expected, self.out.lend(edge, bound(text.len())));
             }
         }
@@ -444,7 +444,7 @@ pub(super) mod tests {
         for len in lengths() {
             let clean = vec![b'a'; len];
             desk.assert_as_naive(&clean);
-            for position in (0..len).step_by(if cfg!(miri) { 7 } else { 1 }) {
+            for position in (0..len).step_by(if cfg!(miri) { 13 } else { 1 }) {
                 for byte in specials {
                     let mut text = clean.clone();
                     text[position] = byte;
@@ -457,7 +457,7 @@ pub(super) mod tests {
     #[test]
     fn every_byte() {
         let mut desk = Desk::new();
-        for byte in 0..=u8::MAX {
+        for byte in (0..=u8::MAX).filter(|byte| !cfg!(miri) || matches!(byte, 0..0x30 | 0x5b..0x5e | 0x7e..0x82)) {
             for len in [1, 3, 4, 7, 8, 15, 16, 17, 64, 128, 130] {
                 let mut text = vec![b'a'; len];
                 text[len / 2] = byte;

@@ -78,6 +78,7 @@ mod tests {
     use std::time::Duration;
 
     #[test]
+    #[cfg_attr(miri, ignore = "a line so long takes very long")]
     fn a_huge_line_leaves_no_huge_buffer_behind() {
         let text = "x".repeat(2 * KEPT_CAPACITY);
         let event = TraceEvent::HostCall(HostCall {
