@@ -11,6 +11,7 @@ use std::hint::black_box;
 use std::io;
 use std::time::Duration;
 
+use bumpalo::Bump;
 use cove_trace::owned::OwnedEvent;
 use cove_trace::{
     Arena, CallSite, HostCall, HostOutcome, JsonlSink, NullSink, RecordedValue, RecordingBackend, RenderedCallSite,
@@ -18,7 +19,7 @@ use cove_trace::{
 };
 use criterion::{Criterion, Throughput};
 use support::timing::{Contender, Group, medians, table, write_ratios};
-use support::{corpora, live, plain, serde_form};
+use support::{corpora, live, plain, recorded, serde_form};
 
 /// A buffer is cleared once it has grown past this, as a sink with a buffer of its own would.
 const CLEARED_AT: usize = 64 * 1024;
@@ -34,7 +35,7 @@ fn main() -> io::Result<()> {
     if let [_, group, writer] = &arguments[..]
         && arguments[0] == "--instructions"
     {
-        return count_instructions(&corpora, group, writer);
+        return count_instructions(corpora, group, writer);
     }
     for corpus in &corpora {
         assert_same_bytes(corpus);
@@ -68,6 +69,10 @@ fn corpora() -> Vec<Corpus> {
     ]
 }
 
+/// Where the events of a corpus lie.
+#[derive(Default)]
+struct Memory(Bump, Arena);
+
 /// What a corpus is for each writer, built beforehand.
 struct Prepared<'a> {
     ours: Vec<TraceEvent<'a>>,
@@ -78,8 +83,8 @@ struct Prepared<'a> {
 }
 
 impl<'a> Prepared<'a> {
-    fn new(corpus: &'a Corpus, arena: &'a Arena) -> Self {
-        let ours: Vec<_> = corpus.events.iter().map(|event| with_static_names(event.view(arena))).collect();
+    fn new(corpus: &'a Corpus, memory: &'a Memory) -> Self {
+        let ours: Vec<_> = corpus.events.iter().map(|event| recorded::event(event, &memory.0, &memory.1)).collect();
         let finished = ours
             .iter()
             .map(|event| {
@@ -119,17 +124,6 @@ impl<'a> Prepared<'a> {
     }
 }
 
-fn with_static_names(event: TraceEvent<'_>) -> TraceEvent<'_> {
-    match event {
-        TraceEvent::HostCall(call) => {
-            let [module, op, capability] =
-                [call.site.module(), call.site.op(), call.site.capability()].map(corpora::static_name);
-            TraceEvent::HostCall(HostCall { site: CallSite::new(module, op, capability), ..call })
-        }
-        event => event,
-    }
-}
-
 fn writer<'a, E>(name: &'static str, events: &'a [E], write: fn(&E, &mut Vec<u8>)) -> Contender<'a> {
     let mut out = Vec::with_capacity(2 * CLEARED_AT);
     let pass = move || {
@@ -161,8 +155,8 @@ fn write_format(event: &OwnedEvent, out: &mut Vec<u8>) {
 
 /// All writers write the same, but for how they spell a float.
 fn assert_same_bytes(corpus: &Corpus) {
-    let arena = Arena::new();
-    let prepared = Prepared::new(corpus, &arena);
+    let memory = Memory::default();
+    let prepared = Prepared::new(corpus, &memory);
     for (index, ours) in prepared.finished.iter().enumerate() {
         let written = |write: &dyn Fn(&mut Vec<u8>)| {
             let mut out = Vec::new();
@@ -191,8 +185,8 @@ fn assert_same_bytes(corpus: &Corpus) {
 }
 
 fn criterion_group(criterion: &mut Criterion, corpus: &Corpus) {
-    let arena = Arena::new();
-    let prepared = Prepared::new(corpus, &arena);
+    let memory = Memory::default();
+    let prepared = Prepared::new(corpus, &memory);
     let mut group = criterion.benchmark_group(corpus.name);
     group.throughput(Throughput::Bytes(prepared.bytes() as u64));
     group.sample_size(20).measurement_time(Duration::from_secs(2)).warm_up_time(Duration::from_millis(500));
@@ -203,15 +197,15 @@ fn criterion_group(criterion: &mut Criterion, corpus: &Corpus) {
 }
 
 fn measure(corpus: &Corpus) -> Group {
-    let arena = Arena::new();
-    let prepared = Prepared::new(corpus, &arena);
+    let memory = Memory::default();
+    let prepared = Prepared::new(corpus, &memory);
     measure_writers(corpus, &prepared, &mut prepared.writers())
 }
 
 /// Only us and `serde_json`: for the figures by kind of event.
 fn measure_two(corpus: &Corpus) -> Group {
-    let arena = Arena::new();
-    let prepared = Prepared::new(corpus, &arena);
+    let memory = Memory::default();
+    let prepared = Prepared::new(corpus, &memory);
     let mut writers = prepared.writers();
     writers.retain(|writer| matches!(writer.name, "cove_trace" | "serde_json"));
     measure_writers(corpus, &prepared, &mut writers)
@@ -315,14 +309,16 @@ fn per_call(name: &'static str, bytes_per_event: f64, contenders: &mut [Contende
 /// Passes over a corpus while instructions are counted.
 const COUNTED_PASSES: usize = 20;
 
-fn count_instructions(corpora: &[Corpus], group: &str, writer: &str) -> io::Result<()> {
+fn count_instructions(corpora: Vec<Corpus>, group: &str, writer: &str) -> io::Result<()> {
     if group == "host_call" {
         let call = HotCall::new();
         return count_passes(&mut call.contenders(), writer, CALLS as usize);
     }
-    let corpus = corpora.iter().find(|corpus| corpus.name == group).ok_or(io::ErrorKind::NotFound)?;
-    let arena = Arena::new();
-    let prepared = Prepared::new(corpus, &arena);
+    let by_kind = corpora::kinds(3, 1000).into_iter().map(|(name, events)| Corpus { name, events });
+    let corpus = corpora.into_iter().chain(by_kind).find(|corpus| corpus.name == group);
+    let corpus = corpus.ok_or(io::ErrorKind::NotFound)?;
+    let memory = Memory::default();
+    let prepared = Prepared::new(&corpus, &memory);
     count_passes(&mut prepared.writers(), writer, corpus.events.len())
 }
 

@@ -1,6 +1,7 @@
 //! The same values as an interpreter has them: reference-counted trees of its own, handed over as they are.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::rc::Rc;
 
 use cove_trace::owned::{OwnedEvent, OwnedOutcome, OwnedValue};
@@ -101,25 +102,30 @@ pub struct Live<'a> {
     pub event: &'a OwnedEvent,
     args: Vec<Value>,
     result: Option<Value>,
-    site: Option<(CallSite<'static>, RenderedCallSite)>,
+    site: Option<(CallSite<'a>, Rc<RenderedCallSite>)>,
 }
 
 pub fn events(events: &[OwnedEvent]) -> Vec<Live<'_>> {
+    let mut rendered = HashMap::new();
     events
         .iter()
         .map(|event| match event {
-            OwnedEvent::HostCall(call) => Live {
-                event,
-                args: call.args.iter().map(value).collect(),
-                result: match &call.outcome {
-                    Some(OwnedOutcome::Value(result)) => Some(value(result)),
-                    _ => None,
-                },
-                site: Some((
-                    CallSite::new(static_name(&call.module), static_name(&call.op), static_name(&call.capability)),
-                    RenderedCallSite::new(&call.module, &call.op, &call.capability),
-                )),
-            },
+            OwnedEvent::HostCall(call) => {
+                Live {
+                    event,
+                    args: call.args.iter().map(value).collect(),
+                    result: match &call.outcome {
+                        Some(OwnedOutcome::Value(result)) => Some(value(result)),
+                        _ => None,
+                    },
+                    site: Some((
+                        CallSite::new(static_name(&call.module), static_name(&call.op), static_name(&call.capability)),
+                        Rc::clone(rendered.entry([&call.module, &call.op, &call.capability]).or_insert_with(|| {
+                            Rc::new(RenderedCallSite::new(&call.module, &call.op, &call.capability))
+                        })),
+                    )),
+                }
+            }
             event => Live { event, args: Vec::new(), result: None, site: None },
         })
         .collect()

@@ -4,5 +4,6 @@
 pub mod corpora;
 pub mod live;
 pub mod plain;
+pub mod recorded;
 pub mod serde_form;
 pub mod timing;

@@ -119,13 +119,17 @@ fn value(value: &OwnedValue) -> Value<'_> {
         OwnedValue::String(value) => Value::String { value },
         OwnedValue::Array(items) => Value::Array { items: items.iter().map(self::value).collect() },
         OwnedValue::Enum { name, case, payload } => {
+            let (name, case) = (static_name(name), static_name(case));
             Value::Enum { name, case, payload: payload.iter().map(self::value).collect() }
         }
         OwnedValue::Struct { name, fields } => Value::Struct {
-            name,
-            fields: fields.iter().map(|field| Field { name: &field.name, value: self::value(&field.value) }).collect(),
+            name: static_name(name),
+            fields: fields
+                .iter()
+                .map(|field| Field { name: static_name(&field.name), value: self::value(&field.value) })
+                .collect(),
         },
-        OwnedValue::Resource { name, id } => Value::Resource { name, id: *id },
+        OwnedValue::Resource { name, id } => Value::Resource { name: static_name(name), id: *id },
         OwnedValue::Redacted { of } => Value::Redacted { of },
         OwnedValue::Opaque { of, shown } => Value::Opaque { of, shown },
     }

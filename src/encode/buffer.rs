@@ -7,25 +7,31 @@ pub(crate) struct Buffer {
     bytes: Vec<u8>,
 }
 
-/// The most that is reserved at once on top of what is needed for sure. A row with a longer string in it is appended part
-/// by part, and the string piece by piece: its worst case, six bytes out for one in, is never reserved whole.
-pub(super) const LONG: usize = 64 * 1024;
+/// A text of this many bytes is a long one; a power of two. A row with a long text in it is appended part by part, and the
+/// text piece by piece: its worst case, six bytes out for one in, is never reserved whole.
+pub(super) const LONG: usize = 4 * 1024;
 
 /// A part of a line: a fragment of the schema, a string, a number, or several of them in a row.
 ///
 /// # Safety
 ///
-/// `write` stores at most `bound` bytes at `to`, the result is how far behind `to` it got, and no byte before the result is
-/// left uninitialised.
+/// When no text in the part is [`LONG`], `write` stores at most `bound` bytes at `to`, the result is how far behind `to` it
+/// got, and no byte before the result is left uninitialised.
 pub(super) unsafe trait Part: Copy {
-    /// The most bytes that [`write`](Self::write) touches. When it is over [`LONG`] the part is not written at once.
+    /// The lengths of all texts in the part, put together by "or": below [`LONG`] when each of them is.
+    #[inline(always)]
+    fn texts(self) -> usize {
+        0
+    }
+
+    /// The most bytes that [`write`](Self::write) touches, when no text is [`LONG`].
     fn bound(self) -> usize;
 
     /// Stores the part at `to`, and gives the place behind it.
     ///
     /// # Safety
     ///
-    /// `to` must be valid for writes of `bound` bytes, and `bound` be [`LONG`] at most for a part that may be long.
+    /// No text may be [`LONG`], and `to` must be valid for writes of `bound` bytes.
     unsafe fn write(self, to: *mut u8) -> *mut u8;
 
     /// Appends the part on its own, without asking for room that it will hardly need.
@@ -59,7 +65,7 @@ impl Buffer {
     /// Appends a part, or a row of them.
     #[inline]
     pub(super) fn put(&mut self, part: impl Part) {
-        if part.bound() > LONG {
+        if part.texts() >= LONG {
             part.append_frugally(self);
         } else {
             self.append(part);

@@ -1,8 +1,9 @@
 //! Events to bytes: the schema of the format, readable from top to bottom. No input, no output, no lock.
 //!
 //! A line is put straight into a byte buffer ([`buffer`]): fragments of the schema as they stand here, strings, escaped while
-//! they are copied ([`escape`]), digits by `itoa` and `ryu`. Values are written by their own code through a [`ValueWriter`]
-//! ([`value`]). Nothing is allocated but the room that the buffer needs.
+//! they are copied ([`escape`]), digits by `itoa` and `ryu`. Values are written in the shapes of the value encoding
+//! ([`shapes`]), by their own code through a [`ValueWriter`] ([`value`]) or as the event holds them ([`tree`]). Nothing is
+//! allocated but the room that the buffer needs.
 
 #[cfg(test)]
 mod bounds;
@@ -13,12 +14,14 @@ mod guarded;
 mod number;
 mod parts;
 mod scratch;
+mod shapes;
+mod tree;
 mod value;
 mod written;
 
 use self::buffer::Part;
 use self::number::nanoseconds;
-use self::parts::Rendered;
+use self::parts::{Either, Rendered, Tail};
 pub(crate) use self::scratch::{Line, with_line};
 use self::value::Encoder;
 pub(crate) use self::value::discard;
@@ -58,7 +61,7 @@ pub fn encode_header(header: &TraceHeader, capture: ValueCapture, out: &mut Vec<
 /// For tests and tools: it allocates the text it returns.
 pub fn value_to_json<V: TraceValue + ?Sized>(value: &V, capture: ValueCapture) -> String {
     let mut out = Vec::new();
-    append(&mut out, |encoder| encoder.recorded(&RecordedValue::Live(&value), capture));
+    append(&mut out, |encoder| encoder.recorded(&RecordedValue::Live(&value), capture, Tail::NONE));
     String::from_utf8(out).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
 }
 
@@ -149,23 +152,23 @@ impl Encoder {
 
     fn host_call(&mut self, call: &HostCall<'_>, capture: ValueCapture) {
         let start = (br#"{"event":"host_call","task":"#, call.task);
-        let verdict = (br#"","wait_ns":"#, call.wait, br#","granted":"#, call.granted, br#","args":["#);
+        let verdicts = (br#","granted":true,"args":["#, br#","granted":false,"args":["#);
+        let verdict = (br#"","wait_ns":"#, call.wait, Either { yes: call.granted, parts: verdicts });
         match call.site.rendered() {
             Some(rendered) => self.line.put((start, Rendered(rendered), verdict)),
             None => self.line.put((start, call_site(&call.site), verdict)),
         }
-        for (index, arg) in call.args.iter().enumerate() {
-            if index > 0 {
-                self.line.put(b",");
+        if let Some((last, others)) = call.args.split_last() {
+            for arg in others {
+                self.recorded(arg, capture, Tail::COMMA);
             }
-            self.recorded(arg, capture);
+            self.recorded(last, capture, Tail::NONE);
         }
         match call.outcome {
             None => self.line.put(b"],\"outcome\":null}\n"),
             Some(HostOutcome::Value(ref value)) => {
                 self.line.put(br#"],"outcome":{"kind":"value","value":"#);
-                self.recorded(value, capture);
-                self.line.put(b"}}\n");
+                self.recorded(value, capture, Tail::new(b"}}\n"));
             }
             Some(HostOutcome::Error(message)) => {
                 self.line.put((br#"],"outcome":{"kind":"error","message":""#, message, b"\"}}\n"));
@@ -191,10 +194,12 @@ impl Encoder {
         ));
     }
 
-    fn recorded(&mut self, value: &RecordedValue<'_>, capture: ValueCapture) {
+    /// An argument or a result, and what follows it.
+    #[inline(always)]
+    fn recorded(&mut self, value: &RecordedValue<'_>, capture: ValueCapture, after: Tail) {
         match capture {
-            ValueCapture::Full => self.whole(value),
-            ValueCapture::Redacted => self.redaction(value),
+            ValueCapture::Full => self.whole(value, after),
+            ValueCapture::Redacted => self.redaction(value, after),
         }
     }
 }

@@ -4,9 +4,9 @@
 use std::mem::MaybeUninit;
 use std::time::Duration;
 
-use super::buffer::{Buffer, LONG, Part};
+use super::buffer::{Buffer, Part};
 use super::escape;
-use super::number::nanoseconds;
+use super::number::{Eight, nanoseconds};
 
 /// A fragment of the schema, as it stands.
 // SAFETY: stores `N` bytes, which is its bound.
@@ -31,6 +31,11 @@ pub(super) struct Rendered<'r>(pub(super) &'r [u8]);
 
 // SAFETY: stores as many bytes as there are, which is its bound.
 unsafe impl Part for Rendered<'_> {
+    #[inline(always)]
+    fn texts(self) -> usize {
+        self.0.len()
+    }
+
     #[inline(always)]
     fn bound(self) -> usize {
         self.0.len()
@@ -79,13 +84,16 @@ unsafe impl Part for Piece<'_> {
 }
 
 /// A text as it stands between the quotes of a JSON string: escaped. The quotes belong to the fragments around it.
-// SAFETY: stores what `Piece` does. When the text is longer than the bound allows for, the bound is over `LONG`, and `write`
-// is not called.
+// SAFETY: stores what `Piece` does.
 unsafe impl Part for &str {
     #[inline(always)]
+    fn texts(self) -> usize {
+        self.len()
+    }
+
+    #[inline(always)]
     fn bound(self) -> usize {
-        // Capped, so that it can't overflow: what is over the cap is never reserved.
-        escape::bound(self.len().min(LONG))
+        escape::bound(self.len())
     }
 
     #[inline(always)]
@@ -118,8 +126,12 @@ unsafe impl Part for u64 {
             // SAFETY: that byte is passed.
             return unsafe { to.add(1) };
         }
-        // SAFETY: the caller's promise.
-        unsafe { write_integer(self, to) }
+        match Eight::of(self) {
+            // SAFETY: the caller's promise of more than eight bytes.
+            Some(digits) => unsafe { digits.write(to) },
+            // SAFETY: the caller's promise.
+            None => unsafe { write_integer(self, to) },
+        }
     }
 }
 
@@ -132,8 +144,35 @@ unsafe impl Part for i64 {
 
     #[inline(always)]
     unsafe fn write(self, to: *mut u8) -> *mut u8 {
-        // SAFETY: the caller's promise.
-        unsafe { write_integer(self, to) }
+        match Eight::of(self.unsigned_abs()) {
+            Some(digits) => {
+                // SAFETY: one of the bytes that the caller promises; when there is no sign, the first digit goes over it.
+                unsafe { to.write(b'-') };
+                // SAFETY: that byte is passed, or not.
+                let to = unsafe { to.add(usize::from(self < 0)) };
+                // SAFETY: the caller's promise of more than nine bytes.
+                unsafe { digits.write(to) }
+            }
+            // SAFETY: the caller's promise.
+            None => unsafe { write_integer(self, to) },
+        }
+    }
+}
+
+// SAFETY: stores eight bytes, and says that at least one of them counts.
+unsafe impl Part for Eight {
+    #[inline(always)]
+    fn bound(self) -> usize {
+        8
+    }
+
+    #[inline(always)]
+    unsafe fn write(self, to: *mut u8) -> *mut u8 {
+        let (digits, len) = self.digits();
+        // SAFETY: the caller's promise of eight bytes.
+        unsafe { to.cast::<[u8; 8]>().write(digits) };
+        // SAFETY: `len` is eight at most.
+        unsafe { to.add(len) }
     }
 }
 
@@ -156,6 +195,44 @@ unsafe impl Part for Option<u64> {
     }
 }
 
+/// A short fragment that is chosen while the line is written: what follows a value.
+#[derive(Clone, Copy)]
+pub(super) struct Tail {
+    bytes: [u8; 4],
+    len: usize,
+}
+
+impl Tail {
+    pub(super) const NONE: Self = Self::new(b"");
+    pub(super) const COMMA: Self = Self::new(b",");
+
+    pub(super) const fn new<const N: usize>(text: &[u8; N]) -> Self {
+        let mut bytes = [0; 4];
+        let mut len = 0;
+        while len < N {
+            bytes[len] = text[len];
+            len += 1;
+        }
+        Self { bytes, len }
+    }
+}
+
+// SAFETY: stores four bytes, all of them initialised, and never says that more of them count.
+unsafe impl Part for Tail {
+    #[inline(always)]
+    fn bound(self) -> usize {
+        4
+    }
+
+    #[inline(always)]
+    unsafe fn write(self, to: *mut u8) -> *mut u8 {
+        // SAFETY: the caller's promise of four bytes.
+        unsafe { to.cast::<[u8; 4]>().write(self.bytes) };
+        // SAFETY: `new` admits no more than four.
+        unsafe { to.add(self.len) }
+    }
+}
+
 /// Whole nanoseconds.
 // SAFETY: stores what a number does.
 unsafe impl Part for Duration {
@@ -171,26 +248,45 @@ unsafe impl Part for Duration {
     }
 }
 
-// SAFETY: stores four or five bytes.
-unsafe impl Part for bool {
+/// One of two parts.
+#[derive(Clone, Copy)]
+pub(super) struct Either<Yes, No> {
+    pub(super) yes: bool,
+    pub(super) parts: (Yes, No),
+}
+
+// SAFETY: stores what one of the two does.
+unsafe impl<Yes: Part, No: Part> Part for Either<Yes, No> {
+    #[inline(always)]
+    fn texts(self) -> usize {
+        self.parts.texts()
+    }
+
     #[inline(always)]
     fn bound(self) -> usize {
-        5
+        self.parts.bound()
     }
 
     #[inline(always)]
     unsafe fn write(self, to: *mut u8) -> *mut u8 {
+        let (yes, no) = self.parts;
         // SAFETY: the caller's promise.
-        unsafe { if self { b"true".write(to) } else { b"false".write(to) } }
+        unsafe { if self.yes { yes.write(to) } else { no.write(to) } }
     }
 }
 
 /// A number that is finite, in the shortest digits that read back to the same bits.
 #[derive(Clone, Copy)]
-pub(super) struct Finite(pub(super) f64);
+pub(super) struct Finite(f64);
 
-// SAFETY: `format64` stores at most 24 bytes for a finite number, and more only if it is not finite, which
-// `Finite` is never made of; then it would read digits that are wrong, and still store no more than 24.
+impl Finite {
+    #[inline(always)]
+    pub(super) fn new(number: f64) -> Option<Self> {
+        number.is_finite().then_some(Self(number))
+    }
+}
+
+// SAFETY: `format64` stores at most 24 bytes for a finite number, and no other is in here.
 unsafe impl Part for Finite {
     #[inline(always)]
     fn bound(self) -> usize {
@@ -239,6 +335,13 @@ macro_rules! rows {
     ($( $first:ident $( $part:ident )* ; )+) => { $(
         // SAFETY: each part stores within its own bound behind the one before it, and the bounds are added up.
         unsafe impl<$first: Part, $( $part: Part ),*> Part for ($first, $( $part, )*) {
+            #[inline(always)]
+            #[allow(non_snake_case)]
+            fn texts(self) -> usize {
+                let ($first, $( $part, )*) = self;
+                $first.texts() $( | $part.texts() )*
+            }
+
             #[inline(always)]
             #[allow(non_snake_case)]
             fn bound(self) -> usize {

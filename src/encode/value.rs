@@ -7,7 +7,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
 use super::buffer::Buffer;
-use super::parts::Finite;
+use super::parts::{Finite, Tail};
+use super::shapes;
 use crate::value::{MAX_VALUE_DEPTH, RecordedValue, TraceValue, type_names};
 
 /// A line being written, with the state of the value that is being written into it.
@@ -16,7 +17,7 @@ pub(crate) struct Encoder {
     /// Where the current argument or result begins in the line.
     start: usize,
     /// Containers that are open around the value being written.
-    open: usize,
+    pub(super) open: usize,
     /// What went wrong in the current argument or result, if anything did.
     fault: Option<Fault>,
 }
@@ -50,35 +51,31 @@ impl Encoder {
         Self { line: Buffer::append_to(bytes), start: 0, open: 0, fault: None }
     }
 
-    /// Writes one argument or result whole. If its own code panics, fails or says nothing, it is replaced from its first
-    /// byte.
+    /// An argument or a result begins here.
     #[inline]
-    pub(super) fn whole(&mut self, value: &RecordedValue<'_>) {
+    pub(super) fn begin_whole(&mut self) {
         (self.start, self.open, self.fault) = (self.line.len(), 0, None);
-        value.write(ValueWriter { encoder: self });
+    }
+
+    /// An argument or a result has been written, and `after` behind it. If something went wrong in it, it is replaced from
+    /// its first byte.
+    #[inline]
+    pub(super) fn end_whole(&mut self, value: &RecordedValue<'_>, after: Tail) {
         if let Some(fault) = self.fault {
-            self.replace(value, fault);
+            self.replace(value, fault, after);
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn replace(&mut self, value: &RecordedValue<'_>, fault: Fault) {
+    fn replace(&mut self, value: &RecordedValue<'_>, fault: Fault, after: Tail) {
         self.line.truncate(self.start);
-        self.opaque(&guarded_type_name(value), fault.shown());
+        self.line.put((shapes::opaque(&guarded_type_name(value), fault.shown()), after));
     }
 
-    /// Writes the redaction of one argument or result: its type's name, and nothing else of it.
-    pub(super) fn redaction<V: TraceValue + ?Sized>(&mut self, value: &V) {
-        self.redacted(&guarded_type_name(value));
-    }
-
-    fn redacted(&mut self, of: &str) {
-        self.line.put((br#"{"type":"redacted","of":""#, of, b"\"}"));
-    }
-
-    fn opaque(&mut self, of: &str, shown: &str) {
-        self.line.put((br#"{"type":"opaque","of":""#, of, br#"","shown":""#, shown, b"\"}"));
+    /// Writes the redaction of one argument or result: its type's name, and nothing else of it. And `after` behind it.
+    pub(super) fn redaction<V: TraceValue + ?Sized>(&mut self, value: &V, after: Tail) {
+        self.line.put((shapes::redacted(&guarded_type_name(value)), after));
     }
 
     /// Runs code that may belong to the value. If it unwinds through here the value counts as failed, even when some
@@ -102,8 +99,14 @@ impl Encoder {
         let start = self.line.len();
         write(self);
         if self.line.len() == start {
-            self.fault.get_or_insert(Fault::Silent);
+            self.silent();
         }
+    }
+
+    /// Something that should have said something did not.
+    #[cold]
+    pub(super) fn silent(&mut self) {
+        self.fault.get_or_insert(Fault::Silent);
     }
 
     /// Writes what stands between the brackets of a container.
@@ -119,55 +122,62 @@ impl Encoder {
     // written.
 
     #[inline]
-    fn open_array(&mut self) {
-        self.line.put(br#"{"type":"array","items":["#);
+    pub(super) fn open_array(&mut self) {
+        self.line.put(shapes::array_start());
     }
 
     #[inline]
-    fn open_enum(&mut self, name: &str, case: &str) {
-        self.line.put((br#"{"type":"enum","name":""#, name, br#"","case":""#, case, br#"","payload":["#));
+    pub(super) fn open_enum(&mut self, name: &str, case: &str) {
+        self.line.put(shapes::enum_start(name, case));
     }
 
     #[inline]
-    fn open_struct(&mut self, name: &str) {
-        self.line.put((br#"{"type":"struct","name":""#, name, br#"","fields":["#));
+    pub(super) fn open_struct(&mut self, name: &str) {
+        self.line.put(shapes::struct_start(name));
     }
 
     #[inline]
-    fn close_container(&mut self) {
-        self.line.put(b"]}");
+    pub(super) fn close_container(&mut self, after: Tail) {
+        self.line.put((shapes::container_end(), after));
     }
 
     #[inline]
-    fn open_field(&mut self, name: &str, first: bool) {
-        if !first {
-            self.line.put(b",");
+    pub(super) fn open_field(&mut self, name: &str, first: bool) {
+        if first {
+            self.line.put(shapes::field_start(name));
+        } else {
+            self.line.put((b",", shapes::field_start(name)));
         }
-        self.line.put((br#"{"name":""#, name, br#"","value":"#));
     }
 
     #[inline]
     fn close_field(&mut self) {
-        self.line.put(b"}");
+        self.line.put(shapes::FIELD_END);
     }
 
-    /// Whether a container may stand here. If it is too deep, an opaque of that type is written in its place. If the value
-    /// is too long already it has failed, and nothing more of it is asked for: the parts of a value that holds itself twice
+    /// Whether a container may stand here. If it is too deep, an opaque of that type is written in its place, and `after`
+    /// behind it. If the value is too long already it has failed, and nothing more of it is asked for: the parts of a value that holds itself twice
     /// would otherwise double at each level, and never end.
-    #[inline]
-    fn admits_container(&mut self, type_name: &str) -> bool {
+    #[inline(always)]
+    pub(super) fn admits_container(&mut self, type_name: &str, after: Tail) -> bool {
+        let admitted =
+            self.open < MAX_VALUE_DEPTH - 1 && self.fault.is_none() && self.line.len() - self.start <= MAX_VALUE_BYTES;
+        if !admitted {
+            self.refuse_container(type_name, after);
+        }
+        admitted
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn refuse_container(&mut self, type_name: &str, after: Tail) {
         if self.line.len() - self.start > MAX_VALUE_BYTES {
             self.fault = Some(Fault::Failed);
         }
-        if self.fault.is_some() {
-            return false;
+        if self.fault.is_none() {
+            const _: () = assert!(MAX_VALUE_DEPTH == 128, "the text says the number");
+            self.line.put((shapes::opaque(type_name, "nested deeper than 128 levels"), after));
         }
-        const _: () = assert!(MAX_VALUE_DEPTH == 128, "the text below says the number");
-        let admitted = self.open < MAX_VALUE_DEPTH - 1;
-        if !admitted {
-            self.opaque(type_name, "nested deeper than 128 levels");
-        }
-        admitted
     }
 }
 
@@ -221,7 +231,17 @@ pub struct ValueWriter<'w> {
     encoder: &'w mut Encoder,
 }
 
-impl ValueWriter<'_> {
+impl<'w> ValueWriter<'w> {
+    pub(super) fn new(encoder: &'w mut Encoder) -> Self {
+        Self { encoder }
+    }
+
+    /// What an event holds already.
+    #[inline]
+    pub(crate) fn recorded(self, value: &RecordedValue<'_>) {
+        self.encoder.recorded_value(value, Tail::NONE);
+    }
+
     /// No value: it can't be written now (a cell that is borrowed, a handle that is dead). The whole argument or result that
     /// it is part of is recorded as an opaque that failed. Where only a part is to be given up, say an
     /// [`opaque`](Self::opaque).
@@ -245,35 +265,27 @@ impl ValueWriter<'_> {
     /// The value that says nothing. Its type name is `Unit`.
     #[inline]
     pub fn unit(self) {
-        self.encoder.line.put(br#"{"type":"unit"}"#);
+        self.encoder.line.put(shapes::unit());
     }
 
     /// A truth value. Its type name is `Bool`.
     #[inline]
     pub fn bool(self, value: bool) {
-        self.encoder.line.put((br#"{"type":"bool","value":"#, value, b"}"));
+        self.encoder.line.put(shapes::bool(value));
     }
 
     /// A whole number. Its type name is `Int`.
     #[inline]
     pub fn int(self, value: i64) {
-        self.encoder.line.put((br#"{"type":"int","value":"#, value, b"}"));
+        self.encoder.line.put(shapes::int(value));
     }
 
     /// A number. Its type name is `Float`. One that is not finite is written as an opaque (`NaN`, `inf`, `-inf`).
     #[inline]
     pub fn float(self, value: f64) {
-        if value.is_finite() {
-            self.encoder.line.put((br#"{"type":"float","value":"#, Finite(value), b"}"));
-        } else {
-            let shown = if value.is_nan() {
-                "NaN"
-            } else if value > 0.0 {
-                "inf"
-            } else {
-                "-inf"
-            };
-            self.encoder.opaque(type_names::FLOAT, shown);
+        match Finite::new(value) {
+            Some(value) => self.encoder.line.put(shapes::float(value)),
+            None => self.encoder.line.put(shapes::opaque(type_names::FLOAT, shapes::not_finite(value))),
         }
     }
 
@@ -286,13 +298,13 @@ impl ValueWriter<'_> {
     /// A span of time in nanoseconds, which may be negative. Its type name is `Duration`.
     #[inline]
     pub fn duration_ns(self, ns: i64) {
-        self.encoder.line.put((br#"{"type":"duration","ns":"#, ns, b"}"));
+        self.encoder.line.put(shapes::duration(ns));
     }
 
     /// A text. Its type name is `String`.
     #[inline]
     pub fn string(self, text: &str) {
-        self.encoder.line.put((br#"{"type":"string","value":""#, text, b"\"}"));
+        self.encoder.line.put(shapes::string(text));
     }
 
     /// A string of bytes. Its type name is `String`. When it is UTF-8 it is written as a string, otherwise as an opaque
@@ -307,30 +319,30 @@ impl ValueWriter<'_> {
     /// Values in a row. Its type name is `Array`.
     #[inline]
     pub fn array(self, items: impl FnOnce(&mut ItemWriter<'_>)) {
-        if self.encoder.admits_container(type_names::ARRAY) {
+        if self.encoder.admits_container(type_names::ARRAY, Tail::NONE) {
             self.encoder.open_array();
             self.encoder.inside(|encoder| items(&mut ItemWriter { encoder, first: true }));
-            self.encoder.close_container();
+            self.encoder.close_container(Tail::NONE);
         }
     }
 
     /// The case `case` of the enumeration `name`, with what the case carries. Its type name is `name`.
     #[inline]
     pub fn enum_case(self, name: &str, case: &str, payload: impl FnOnce(&mut ItemWriter<'_>)) {
-        if self.encoder.admits_container(name) {
+        if self.encoder.admits_container(name, Tail::NONE) {
             self.encoder.open_enum(name, case);
             self.encoder.inside(|encoder| payload(&mut ItemWriter { encoder, first: true }));
-            self.encoder.close_container();
+            self.encoder.close_container(Tail::NONE);
         }
     }
 
     /// Named values. Its type name is `name`.
     #[inline]
     pub fn structure(self, name: &str, fields: impl FnOnce(&mut FieldWriter<'_>)) {
-        if self.encoder.admits_container(name) {
+        if self.encoder.admits_container(name, Tail::NONE) {
             self.encoder.open_struct(name);
             self.encoder.inside(|encoder| fields(&mut FieldWriter { encoder, first: true }));
-            self.encoder.close_container();
+            self.encoder.close_container(Tail::NONE);
         }
     }
 
@@ -338,24 +350,24 @@ impl ValueWriter<'_> {
     /// `name`.
     #[inline]
     pub fn resource(self, name: &str, id: i64) {
-        self.encoder.line.put((br#"{"type":"resource","name":""#, name, br#"","id":"#, id, b"}"));
+        self.encoder.line.put(shapes::resource(name, id));
     }
 
     /// A value left out on purpose, a secret say: all that is written is `of`, the name of its type.
     pub fn redacted(self, of: &str) {
-        self.encoder.redacted(of);
+        self.encoder.line.put(shapes::redacted(of));
     }
 
     /// A value that the encoding cannot represent (a closure, a task handle, a shared vector): the name of its type, and
     /// what it prints as. The text goes straight into the line; its formatter runs once.
     pub fn opaque(self, of: &str, shown: impl fmt::Display) {
-        self.encoder.line.put((br#"{"type":"opaque","of":""#, of, br#"","shown":""#));
+        self.encoder.line.put(shapes::opaque_start(of));
         self.encoder.foreign(|encoder| {
             if write!(Escaped(&mut encoder.line), "{shown}").is_err() {
                 encoder.fault = Some(Fault::Failed);
             }
         });
-        self.encoder.line.put(br#""}"#);
+        self.encoder.line.put(shapes::opaque_end());
     }
 }
 

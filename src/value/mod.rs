@@ -277,23 +277,7 @@ impl TraceValue for RecordedValue<'_> {
     }
 
     fn write(&self, out: ValueWriter<'_>) {
-        match *self {
-            Self::Unit => out.unit(),
-            Self::Bool(value) => out.bool(value),
-            Self::Int(value) => out.int(value),
-            Self::Float(value) => out.float(value),
-            Self::Duration { ns } => out.duration_ns(ns),
-            Self::String(text) => out.string(text),
-            Self::Array(values) => out.array(|items| items.all(values)),
-            Self::Enum(value) => out.enum_case(value.name, value.case, |payload| payload.all(value.payload)),
-            Self::Struct(value) => out.structure(value.name, |fields| {
-                fields.all(value.fields.iter().map(|field| (field.name, field.value)));
-            }),
-            Self::Resource(value) => out.resource(value.name, value.id),
-            Self::Redacted { of } => out.redacted(of),
-            Self::Opaque(value) => out.opaque(value.of, value.shown),
-            Self::Live(value) => out.live(value),
-        }
+        out.recorded(self);
     }
 }
 
