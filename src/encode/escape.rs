@@ -76,14 +76,28 @@ trait Block {
     /// `from` must be valid for reads, `to` for writes, of `LEN` bytes.
     unsafe fn copy(from: *const u8, to: *mut u8) -> Self::Marks;
 
+    /// Copies sixteen bytes from `from` to `to`, and marks something if one of them needs an escape.
+    ///
+    /// # Safety
+    ///
+    /// `from` must be valid for reads, `to` for writes, of sixteen bytes.
+    unsafe fn copy_sixteen(from: *const u8, to: *mut u8) -> Self::Marks;
+
     /// What is marked in one or in the other.
     fn either(one: Self::Marks, other: Self::Marks) -> Self::Marks;
 
     /// A bit for each byte that is marked, the first byte's the lowest.
     fn bits(marks: Self::Marks) -> u64;
 
-    /// Whether one of these sixteen bytes needs an escape.
-    fn any_special(low: u64, high: u64) -> bool;
+    /// Copies the first and the last eight of `len` bytes, and says whether none of them needs an escape.
+    ///
+    /// # Safety
+    ///
+    /// `from` must be valid for reads, `to` for writes, of `len` bytes, which are eight at least.
+    unsafe fn copy_ends(from: *const u8, len: usize, to: *mut u8) -> bool;
+
+    /// Whether none of the first `len` bytes of `word`, as they lie in memory, needs an escape.
+    fn is_clean(word: u64, len: usize) -> bool;
 }
 
 /// # Safety
@@ -94,10 +108,38 @@ unsafe fn escape_with<B: Block>(text: &[u8], to: *mut u8) -> usize {
     if text.len() < 16 {
         // SAFETY: the caller's promise.
         unsafe { escape_short::<B>(text, to) }
+    } else if text.len() <= WIDE {
+        // SAFETY: the caller's promise.
+        unsafe { escape_middle::<B>(text, to) }
     } else {
         // SAFETY: the caller's promise.
         unsafe { escape_long::<B>(text, to) }
     }
+}
+
+/// Escapes sixteen bytes or more, up to [`WIDE`]: two blocks or four that may overlap, the half of them from either end.
+///
+/// # Safety
+///
+/// As for [`escape_into`].
+#[inline(never)]
+unsafe fn escape_middle<B: Block>(text: &[u8], to: *mut u8) -> usize {
+    const LEN: usize = 16;
+    let from = text.as_ptr();
+    let copy = |at: usize| {
+        // SAFETY: there are sixteen bytes or more, and each place asked for below leaves as many behind it.
+        unsafe { B::copy_sixteen(from.add(at), to.add(at)) }
+    };
+    let last = text.len() - LEN;
+    let mut marks = B::either(copy(0), copy(last));
+    if text.len() > 2 * LEN {
+        marks = B::either(marks, B::either(copy(LEN), copy(last - LEN)));
+    }
+    if B::bits(marks) == 0 {
+        return text.len();
+    }
+    // SAFETY: the caller's promise.
+    unsafe { escape_careful::<B>(text, to) }
 }
 
 /// Escapes sixteen bytes or more.
@@ -204,39 +246,42 @@ unsafe fn escape_wide<B: Block>(from: *const u8, to: *mut u8) -> usize {
 /// As for [`escape_into`].
 #[inline(always)]
 unsafe fn escape_short<B: Block>(text: &[u8], to: *mut u8) -> usize {
-    /// Bytes that need no escape, where there are fewer than sixteen.
-    const FILL: u64 = u64::from_ne_bytes([b' '; 8]);
-    if let (Some(first), Some(last)) = (text.first_chunk::<8>(), text.last_chunk::<8>()) {
-        if !B::any_special(u64::from_ne_bytes(*first), u64::from_ne_bytes(*last)) {
-            // SAFETY: the text's own length is there to write, and these are its first eight bytes.
-            unsafe { to.cast::<[u8; 8]>().write(*first) };
-            // SAFETY: and these its last eight.
-            unsafe { to.add(text.len() - 8).cast::<[u8; 8]>().write(*last) };
-            return text.len();
+    let (len, from) = (text.len(), text.as_ptr());
+    if len >= 8 {
+        // SAFETY: the text's own length is there to read and to write.
+        if unsafe { B::copy_ends(from, len, to) } {
+            return len;
         }
     } else if let (Some(first), Some(last)) = (text.first_chunk::<4>(), text.last_chunk::<4>()) {
+        // SAFETY: the text's own length is there to write, and these are its first four bytes,
+        unsafe { to.cast::<[u8; 4]>().write(*first) };
+        // SAFETY: and these its last four.
+        unsafe { to.add(len - 4).cast::<[u8; 4]>().write(*last) };
         let word = u64::from(u32::from_ne_bytes(*first)) | u64::from(u32::from_ne_bytes(*last)) << 32;
-        if !B::any_special(word, FILL) {
-            // SAFETY: the text's own length is there to write, and these are its first four bytes.
-            unsafe { to.cast::<[u8; 4]>().write(*first) };
-            // SAFETY: and these its last four.
-            unsafe { to.add(text.len() - 4).cast::<[u8; 4]>().write(*last) };
-            return text.len();
+        if B::is_clean(word, 8) {
+            return len;
         }
-    } else if let [first, .., last] = *text {
-        // Two or three bytes: the middle one is one of the two when there are only two.
-        let middle = text[text.len() / 2];
-        let word = u64::from(first) | u64::from(middle) << 8 | u64::from(last) << 16 | FILL << 24;
-        if !B::any_special(word, FILL) {
-            // SAFETY: the text's own length is there to write: its first byte,
-            unsafe { to.write(first) };
-            // SAFETY: its middle one,
-            unsafe { to.add(text.len() / 2).write(middle) };
-            // SAFETY: and its last.
-            unsafe { to.add(text.len() - 1).write(last) };
-            return text.len();
+    } else if let (Some(first), Some(last)) = (text.first_chunk::<2>(), text.last_chunk::<2>()) {
+        // SAFETY: the text's own length is there to write, and these are its first two bytes,
+        unsafe { to.cast::<[u8; 2]>().write(*first) };
+        // SAFETY: and these its last two.
+        unsafe { to.add(len - 2).cast::<[u8; 2]>().write(*last) };
+        let word = u32::from(u16::from_ne_bytes(*first)) | u32::from(u16::from_ne_bytes(*last)) << 16;
+        if B::is_clean(word.into(), 4) {
+            return len;
         }
     }
+    // SAFETY: the caller's promise.
+    unsafe { escape_bytes(text, to) }
+}
+
+/// Escapes a short text byte by byte.
+///
+/// # Safety
+///
+/// As for [`escape_into`].
+#[inline(never)]
+unsafe fn escape_bytes(text: &[u8], to: *mut u8) -> usize {
     let mut written = 0;
     for &byte in text {
         // SAFETY: six bytes at most were written for each byte before this one.
@@ -261,8 +306,9 @@ unsafe fn escape_byte(byte: u8, to: *mut u8) -> usize {
 #[cfg(target_arch = "x86_64")]
 mod sse2 {
     use std::arch::x86_64::{
-        __m128i, _mm_cmpeq_epi8, _mm_loadu_si128, _mm_min_epu8, _mm_movemask_epi8, _mm_or_si128, _mm_set_epi64x,
-        _mm_set1_epi8, _mm_storeu_si128,
+        __m128i, _mm_castpd_si128, _mm_castsi128_pd, _mm_cmpeq_epi8, _mm_cvtsi64_si128, _mm_loadh_pd, _mm_loadl_epi64,
+        _mm_loadu_si128, _mm_min_epu8, _mm_movemask_epi8, _mm_or_si128, _mm_set1_epi8, _mm_storeh_pd, _mm_storel_pd,
+        _mm_storeu_si128,
     };
 
     pub(super) struct Block;
@@ -276,12 +322,6 @@ mod sse2 {
         let quote = _mm_cmpeq_epi8(block, _mm_set1_epi8(b'"'.cast_signed()));
         let backslash = _mm_cmpeq_epi8(block, _mm_set1_epi8(b'\\'.cast_signed()));
         _mm_or_si128(control, _mm_or_si128(quote, backslash))
-    }
-
-    #[target_feature(enable = "sse2")]
-    #[inline]
-    fn any_special(low: u64, high: u64) -> bool {
-        _mm_movemask_epi8(special(_mm_set_epi64x(high.cast_signed(), low.cast_signed()))) != 0
     }
 
     impl super::Block for Block {
@@ -315,9 +355,30 @@ mod sse2 {
         }
 
         #[inline(always)]
-        fn any_special(low: u64, high: u64) -> bool {
+        unsafe fn copy_sixteen(from: *const u8, to: *mut u8) -> __m128i {
+            // SAFETY: the caller's promise.
+            unsafe { Self::copy(from, to) }
+        }
+
+        #[inline(always)]
+        unsafe fn copy_ends(from: *const u8, len: usize, to: *mut u8) -> bool {
+            // SAFETY: eight bytes are there to read, as the trait's contract says,
+            let first = unsafe { _mm_loadl_epi64(from.cast::<__m128i>()) };
+            // SAFETY: and eight that end where the text does.
+            let both = unsafe { _mm_loadh_pd(_mm_castsi128_pd(first), from.add(len - 8).cast::<f64>()) };
+            // SAFETY: likewise to write.
+            unsafe { _mm_storel_pd(to.cast::<f64>(), both) };
+            // SAFETY: likewise to write.
+            unsafe { _mm_storeh_pd(to.add(len - 8).cast::<f64>(), both) };
             // SAFETY: every x86-64 has SSE2.
-            unsafe { any_special(low, high) }
+            unsafe { _mm_movemask_epi8(special(_mm_castpd_si128(both))) == 0 }
+        }
+
+        #[inline(always)]
+        fn is_clean(word: u64, len: usize) -> bool {
+            // SAFETY: every x86-64 has SSE2.
+            let marks = unsafe { _mm_movemask_epi8(special(_mm_cvtsi64_si128(word.cast_signed()))) };
+            marks & ((1 << len) - 1) == 0
         }
     }
 }
@@ -370,8 +431,25 @@ mod swar {
         }
 
         #[inline(always)]
-        fn any_special(low: u64, high: u64) -> bool {
-            special(low) | special(high) != 0
+        unsafe fn copy_sixteen(from: *const u8, to: *mut u8) -> u64 {
+            // SAFETY: the first eight of the sixteen bytes that the caller promises,
+            let first = unsafe { Self::copy(from, to) };
+            // SAFETY: and the other eight.
+            first | unsafe { Self::copy(from.add(8), to.add(8)) }
+        }
+
+        #[inline(always)]
+        unsafe fn copy_ends(from: *const u8, len: usize, to: *mut u8) -> bool {
+            // SAFETY: eight bytes are there, as the trait's contract says,
+            let first = unsafe { Self::copy(from, to) };
+            // SAFETY: and eight that end where the text does.
+            first | unsafe { Self::copy(from.add(len - 8), to.add(len - 8)) } == 0
+        }
+
+        #[inline(always)]
+        fn is_clean(word: u64, len: usize) -> bool {
+            // Zeros above the bytes that count are shifted out.
+            special(word.to_le()) << (64 - 8 * len) == 0
         }
     }
 }

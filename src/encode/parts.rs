@@ -273,6 +273,12 @@ unsafe impl<Yes: Part, No: Part> Part for Either<Yes, No> {
         // SAFETY: the caller's promise.
         unsafe { if self.yes { yes.write(to) } else { no.write(to) } }
     }
+
+    #[inline(always)]
+    fn append_frugally(self, line: &mut Buffer) {
+        let (yes, no) = self.parts;
+        if self.yes { yes.append_frugally(line) } else { no.append_frugally(line) }
+    }
 }
 
 /// A number that is finite, in the shortest digits that read back to the same bits.
