@@ -1,4 +1,5 @@
-//! Whole numbers: durations as the nanoseconds that a line gives them, and the digits of numbers that are not long.
+//! Numbers that are worked out without a library: durations as the nanoseconds that a line gives them, whole numbers and
+//! floats with few digits. They are most of what a trace holds. All others are left to `itoa` and `ryu`.
 
 use std::time::Duration;
 
@@ -44,9 +45,102 @@ impl Eight {
     }
 }
 
+/// The size of a float that has four digits at most behind its point: a price, a percentage, a whole number.
+///
+/// What `ryu` writes for it is the same: of the decimals with fifteen digits or fewer, only one reads back to a given float,
+/// so that one is the shortest.
+#[derive(Clone, Copy)]
+pub(super) struct ShortDecimal {
+    ten_thousandths: u64,
+}
+
+impl ShortDecimal {
+    #[inline(always)]
+    pub(super) fn of(number: f64) -> Option<Self> {
+        let size = number.abs();
+        // Fifteen digits, and a zero has a sign of its own.
+        if !(1e-4..1e11).contains(&size) {
+            return None;
+        }
+        // No more than half of the last digit is lost here, so that rounding finds the decimal if there is one.
+        let ten_thousandths = (size * 10_000.0 + 0.5) as i64;
+        // A division of what can be represented is rounded once, as reading the decimal is.
+        let reads_back = ten_thousandths as f64 / 10_000.0 == size;
+        reads_back.then_some(Self { ten_thousandths: ten_thousandths.cast_unsigned() })
+    }
+
+    /// What stands before the point.
+    #[inline(always)]
+    pub(super) fn whole(self) -> u64 {
+        self.ten_thousandths / 10_000
+    }
+
+    /// The point and the digits behind it, and how many of these bytes that is.
+    #[inline(always)]
+    pub(super) fn fraction(self) -> ([u8; 8], usize) {
+        let four = self.ten_thousandths % 10_000;
+        let hundreds = (four * 10_486) >> 20;
+        let twos = hundreds | (four - 100 * hundreds) << 16;
+        let tens = ((twos * 103) >> 10) & 0x000f_000f;
+        let ones = tens | (twos - 10 * tens) << 8;
+        // The first digit stays, even if it is a zero.
+        let trailing_zeros = ((ones | 1) as u32).leading_zeros() / 8;
+        let text = (ones | u64::from_ne_bytes([b'0'; 8])) << 8 | u64::from(b'.');
+        (text.to_le_bytes(), 5 - trailing_zeros as usize)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn short_decimal(number: f64) -> Option<String> {
+        let short = ShortDecimal::of(number)?;
+        let (fraction, len) = short.fraction();
+        let sign = if number < 0.0 { "-" } else { "" };
+        Some(format!("{sign}{}{}", short.whole(), std::str::from_utf8(&fraction[..len]).unwrap()))
+    }
+
+    #[test]
+    fn short_decimals_are_spelt_as_ryu_does() {
+        let mut ryu = ryu::Buffer::new();
+        let mut assert_same = |number: f64| {
+            if let Some(short) = short_decimal(number) {
+                assert_eq!(short, ryu.format(number));
+            }
+        };
+        let mut random = 1_u64;
+        for _ in 0..if cfg!(miri) { 300 } else { 300_000 } {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            assert_same(f64::from_bits(random));
+            let digits = random >> (random & 63);
+            for scale in [1.0, 10.0, 100.0, 1e3, 1e4, 1e5, 1e6] {
+                let number = digits as f64 / scale;
+                for number in [number, -number, number.next_up(), number.next_down()] {
+                    assert_same(number);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_a_short_decimal() {
+        let cases = [
+            (1.0, "1.0"),
+            (-0.5, "-0.5"),
+            (12.34, "12.34"),
+            (0.0001, "0.0001"),
+            (1.0304, "1.0304"),
+            (100.0, "100.0"),
+            (99_999_999_999.999, "99999999999.999"),
+        ];
+        for (number, text) in cases {
+            assert_eq!(short_decimal(number).as_deref(), Some(text));
+        }
+        for number in [0.0, -0.0, 0.00001, 0.12345, 0.1 + 0.2, 1e11, f64::MAX, 5e-324, f64::NAN, f64::INFINITY] {
+            assert_eq!(short_decimal(number), None, "{number:?}");
+        }
+    }
 
     #[test]
     fn eight_digits_are_those_of_the_standard_library() {

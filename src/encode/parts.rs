@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::buffer::{Buffer, Part};
 use super::escape;
-use super::number::{Eight, nanoseconds};
+use super::number::{Eight, ShortDecimal, nanoseconds};
 
 /// A fragment of the schema, as it stands.
 // SAFETY: stores `N` bytes, which is its bound.
@@ -292,19 +292,36 @@ impl Finite {
     }
 }
 
-// SAFETY: `format64` stores at most 24 bytes for a finite number, and no other is in here.
+/// The most bytes that are touched for a float: a short decimal's sign, what a whole number may touch, and eight from the
+/// point on. `format64` asks for 24.
+const FLOAT: usize = 1 + INTEGER + 8;
+
+// SAFETY: stores at most `FLOAT` bytes: no number that is not finite is in here.
 unsafe impl Part for Finite {
     #[inline(always)]
     fn bound(self) -> usize {
-        24
+        FLOAT
     }
 
     #[inline(always)]
     unsafe fn write(self, to: *mut u8) -> *mut u8 {
-        // SAFETY: the caller's promise of 24 bytes.
-        let written = unsafe { ryu::raw::format64(self.0, to) };
-        // SAFETY: no more than those.
-        unsafe { to.add(written) }
+        let Some(short) = ShortDecimal::of(self.0) else {
+            // SAFETY: the caller's promise of 24 bytes.
+            let written = unsafe { ryu::raw::format64(self.0, to) };
+            // SAFETY: no more than those.
+            return unsafe { to.add(written) };
+        };
+        // SAFETY: one of the bytes that the caller promises; when there is no sign, the first digit goes over it.
+        unsafe { to.write(b'-') };
+        // SAFETY: that byte is passed, or not.
+        let to = unsafe { to.add(usize::from(self.0 < 0.0)) };
+        // SAFETY: the caller's promise.
+        let to = unsafe { short.whole().write(to) };
+        let (fraction, len) = short.fraction();
+        // SAFETY: the caller's promise of eight bytes more.
+        unsafe { to.cast::<[u8; 8]>().write(fraction) };
+        // SAFETY: `len` is five at most.
+        unsafe { to.add(len) }
     }
 }
 
