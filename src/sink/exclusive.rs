@@ -17,6 +17,7 @@ impl<T> Exclusive<T> {
 
     /// Runs `work` on the value once no other thread is at it, whether or not some thread died there. `None` when this
     /// very thread is at it further up its stack: it would wait for itself.
+    #[inline]
     pub(super) fn with<R>(&self, work: impl FnOnce(&mut T) -> R) -> Option<R> {
         let mark = this_thread();
         // A thread's mark is only ever stored and taken back by that thread, so it can't see an old state of its own.
@@ -29,8 +30,9 @@ impl<T> Exclusive<T> {
         Some(work(&mut value))
     }
 
-    pub(super) fn into_inner(self) -> T {
-        self.value.into_inner().unwrap_or_else(PoisonError::into_inner)
+    /// The value, when nobody else can be at it. Takes no lock.
+    pub(super) fn get_mut(&mut self) -> &mut T {
+        self.value.get_mut().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -44,6 +46,7 @@ impl Drop for Leave<'_> {
 
 /// What tells this thread from all others that are alive. Unlike [`std::thread::current`] it can be asked for at any time,
 /// also while the thread's own variables are being destroyed.
+#[inline]
 fn this_thread() -> usize {
     thread_local! {
         static HERE: u8 = const { 0 };
@@ -69,20 +72,20 @@ mod tests {
 
     #[test]
     fn other_threads_wait() {
-        let exclusive = Exclusive::new(0_u32);
+        let mut exclusive = Exclusive::new(0_u32);
         std::thread::scope(|scope| {
             for _ in 0..4 {
                 scope.spawn(|| (0..100).for_each(|_| assert!(exclusive.with(|value| *value += 1).is_some())));
             }
         });
-        assert_eq!(exclusive.into_inner(), 400);
+        assert_eq!(*exclusive.get_mut(), 400);
     }
 
     #[test]
     fn work_that_panics_is_over() {
-        let exclusive = Exclusive::new(1);
+        let mut exclusive = Exclusive::new(1);
         assert!(catch_unwind(AssertUnwindSafe(|| exclusive.with(|_| panic!("no")))).is_err());
         assert_eq!(exclusive.with(|value| *value), Some(1));
-        assert_eq!(exclusive.into_inner(), 1);
+        assert_eq!(*exclusive.get_mut(), 1);
     }
 }

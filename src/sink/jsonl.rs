@@ -2,32 +2,39 @@
 
 use std::fmt;
 use std::io::{self, Write};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::TraceSink;
 use super::exclusive::Exclusive;
-use super::losses::{Account, Losses};
-use crate::encode::{Line, discard, encode_header, with_line};
+use super::fork::Origin;
+use super::losses::Losses;
+use super::output::{Output, closes_a_run};
+use crate::encode::{Line, encode_header, with_line};
 use crate::event::{TraceEvent, TraceHeader};
 use crate::names::ValueCapture;
 
-/// Writes one JSON object per line to `W`, flushing after every event so that a trace is visible as it happens rather than
-/// only at exit.
+/// Writes one JSON object per line to `W`.
 ///
-/// Each event is encoded on the thread that records it, outside the lock; then the whole line goes out with a single
-/// `write`. From the header on nothing that fails is ever raised, printed or panicked at: the program must not notice. What
-/// was lost is counted and can be asked for:
+/// Each event is encoded on the thread that records it, outside the lock. Unless the sink is given a
+/// [buffer](Self::with_buffer), the whole line then goes out with a single `write` and is flushed, so that a trace is
+/// visible as it happens and a program that is killed leaves every event whose `record` returned. From the header on nothing
+/// that fails is ever raised, printed or panicked at: the program must not notice. What was lost is counted and can be asked
+/// for:
 ///
-/// - an event whose text did not get out whole is [dropped](Self::dropped); it leaves at most one fragment, and the next
-///   line starts on a line of its own;
+/// - an event whose text did not get out whole is [dropped](Self::dropped); a write that fails leaves at most one fragment,
+///   and the next line starts on a line of its own;
 /// - a flush that fails is remembered ([`last_error`](Self::last_error)) and loses nothing by itself;
 /// - `Interrupted` is tried again; any other error, `WouldBlock` too, is a failure;
 /// - an event that the writer itself records while it is at work (or that a panic hook does, when the writer panics) can't
 ///   be written: it is dropped.
 ///
 /// Over a writer with a buffer of its own ([`BufWriter`](io::BufWriter)) the count can't be exact: such a writer says that
-/// bytes are written when they are not.
+/// bytes are written when they are not. Use [`with_buffer`](Self::with_buffer) instead.
+///
+/// A child forked from the process that made the sink (Unix) records nothing into it: its [`record`](TraceSink::record)
+/// returns, [`is_recording`](TraceSink::is_recording) is false, and dropping the sink there leaves the writer untouched, its
+/// own `Drop` included. The child can make a sink of its own.
 ///
 /// ```
 /// use cove_trace::{JsonlSink, RecordingBackend, TraceEvent, TraceHeader, TraceSink, ValueCapture};
@@ -40,9 +47,23 @@ use crate::names::ValueCapture;
 /// assert_eq!(finished.writer.iter().filter(|byte| **byte == b'\n').count(), 2);
 /// # Ok::<(), std::io::Error>(())
 /// ```
-pub struct JsonlSink<W> {
+///
+/// For a program that records all day, into at most so much space, and can bear to lose its last lines when it is killed:
+///
+/// ```
+/// # use cove_trace::{JsonlSink, RecordingBackend, TraceHeader, ValueCapture};
+/// # let header = TraceHeader::new(RecordingBackend::Ast, ValueCapture::Full, "main.cove");
+/// # let file = Vec::new();
+/// let sink = JsonlSink::new(file, &header)?.with_buffer(64 * 1024).with_byte_limit(1 << 30);
+/// # Ok::<(), std::io::Error>(())
+/// ```
+pub struct JsonlSink<W: Write> {
     capture: ValueCapture,
-    output: Exclusive<Output<W>>,
+    origin: Origin,
+    /// The byte limit is reached. Stands outside the lock, so that what is not written need not be encoded either.
+    is_full: AtomicBool,
+    /// Taken out by `finish` alone.
+    output: Exclusive<Option<Output<W>>>,
     losses: Losses,
 }
 
@@ -53,14 +74,8 @@ pub struct Finished<W> {
     pub writer: W,
     /// Events that did not get out whole.
     pub dropped: u64,
-    /// The last error that the writer gave, if it gave any.
+    /// The last error there was, if there was any.
     pub last_error: Option<Arc<io::Error>>,
-}
-
-struct Output<W> {
-    writer: W,
-    /// The last byte that got out was not a newline, so the next line needs one before it.
-    inside_line: bool,
 }
 
 impl<W: Write> JsonlSink<W> {
@@ -70,127 +85,133 @@ impl<W: Write> JsonlSink<W> {
     /// # Errors
     ///
     /// When the header can't be written: the caller is told, since nothing that follows could be read.
-    pub fn new(mut writer: W, header: &TraceHeader) -> io::Result<Self> {
+    pub fn new(writer: W, header: &TraceHeader) -> io::Result<Self> {
         let mut line = Vec::new();
         encode_header(header, header.values, &mut line);
-        contained(|| send_all(&mut writer, &line, &mut 0).and_then(|()| flush(&mut writer)))
-            .map_err(Failure::into_error)?;
-        let output = Exclusive::new(Output { writer, inside_line: false });
-        Ok(Self { capture: header.values, output, losses: Losses::default() })
+        let mut output = Output::new(writer);
+        output.put_header(&line)?;
+        Ok(Self {
+            capture: header.values,
+            origin: Origin::here()?,
+            is_full: AtomicBool::new(false),
+            output: Exclusive::new(Some(output)),
+            losses: Losses::default(),
+        })
     }
-}
 
-impl<W> JsonlSink<W> {
-    /// How many events were lost so far: those whose text did not get out whole.
+    /// Gathers lines in a buffer of so many bytes, allocated here, and writes and flushes them together: when the next line
+    /// does not fit, after a `run_ended`, when asked to [`flush`](Self::flush), and when the sink is finished or dropped. A
+    /// line longer than the buffer goes out by itself. Without this, or with 0, each event is written and flushed at once.
+    ///
+    /// A buffered line costs a copy instead of a system call. What it costs otherwise: a program that ends without any of
+    /// these (`abort`, SIGKILL) loses what the buffer holds, and a write that fails all of it that did not get out; the
+    /// count of [dropped](Self::dropped) events stays exact.
+    #[must_use]
+    pub fn with_buffer(mut self, bytes: usize) -> Self {
+        if let Some(output) = self.output.get_mut() {
+            output.buffer_into(bytes, &self.losses);
+        }
+        self
+    }
+
+    /// Lets the trace become so many bytes long, its header included. The first event that does not fit, and all after it,
+    /// are counted as [dropped](Self::dropped) and not even encoded, so what is there is the run's beginning without a gap;
+    /// but the events that close a run (`entry_exit`, `heap_summary`, `run_ended`) still go out, on top of the limit.
+    #[must_use]
+    pub fn with_byte_limit(mut self, bytes: u64) -> Self {
+        if let Some(output) = self.output.get_mut() {
+            output.limit = bytes;
+        }
+        self
+    }
+
+    /// Writes and flushes what the [buffer](Self::with_buffer) holds.
+    pub fn flush(&self) {
+        if self.origin.is_here() {
+            // Otherwise it is this very thread's writer that asks, while it writes the buffer.
+            self.output.with(|output| {
+                if let Some(output) = output {
+                    output.flush_buffer(&self.losses);
+                }
+            });
+        }
+    }
+
+    /// How many events were lost so far: those whose text did not get out whole, and those over the byte limit. The trace
+    /// itself can't tell, so whoever made the sink tells the user when the run is over.
     #[must_use]
     pub fn dropped(&self) -> u64 {
         self.losses.dropped()
     }
 
-    /// The last error that the writer gave, if it gave any.
+    /// The last error there was, if there was any: the writer's, or that the byte limit is reached. None in a forked child.
     #[must_use]
     pub fn last_error(&self) -> Option<Arc<io::Error>> {
-        self.losses.last_error()
+        // The lock may have been held when the child was forked, and would never be free there.
+        if self.origin.is_here() { self.losses.last_error() } else { None }
     }
 
-    /// Hands the writer back, with the account of what was lost.
-    pub fn finish(self) -> Finished<W> {
-        let Output { writer, .. } = self.output.into_inner();
-        let Account { dropped, last_error } = self.losses.into_account();
-        Finished { writer, dropped, last_error }
+    /// Writes what the buffer holds, and hands the writer back with the account of what was lost.
+    pub fn finish(mut self) -> Finished<W> {
+        self.flush();
+        let (dropped, last_error) = (self.dropped(), self.last_error());
+        match self.output.get_mut().take() {
+            Some(output) => Finished { writer: output.into_writer(), dropped, last_error },
+            None => unreachable!("a sink is finished once"),
+        }
+    }
+
+    #[inline]
+    fn send(&self, line: Line<'_>, event: &TraceEvent<'_>) {
+        // Asked after the event was encoded: a value's own code may have forked.
+        if !self.origin.is_here() {
+            return;
+        }
+        let sent = self.output.with(|output| match output {
+            Some(output) => output.put(line, event, &self.is_full, &self.losses),
+            None => {}
+        });
+        if sent.is_none() {
+            self.recorded_by_the_writer();
+        }
+    }
+
+    #[cold]
+    fn recorded_by_the_writer(&self) {
+        self.losses.count(1);
+        self.losses.remember(io::Error::other("the trace's writer recorded an event while it was writing one"));
     }
 }
 
 impl<W: Write + Send> TraceSink for JsonlSink<W> {
     fn record(&self, event: &TraceEvent<'_>) {
-        with_line(event, self.capture, |line| {
-            if self.output.with(|output| output.send(line, &self.losses)).is_none() {
-                self.losses.event(io::Error::other("the trace's writer recorded an event while it was writing one"));
+        if self.is_full.load(Ordering::Relaxed) && !closes_a_run(event) {
+            if self.origin.is_here() {
+                self.losses.count(1);
             }
-        });
+            return;
+        }
+        with_line(event, self.capture, |line| self.send(line, event));
+    }
+
+    fn is_recording(&self) -> bool {
+        self.origin.is_here()
     }
 }
 
-impl<W> fmt::Debug for JsonlSink<W> {
+impl<W: Write> Drop for JsonlSink<W> {
+    fn drop(&mut self) {
+        if self.origin.is_here() {
+            self.flush();
+        } else if let Some(output) = self.output.get_mut().take() {
+            // What the writer's own `Drop` would write, the parent writes too.
+            std::mem::forget(output);
+        }
+    }
+}
+
+impl<W: Write> fmt::Debug for JsonlSink<W> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("JsonlSink").field("capture", &self.capture).finish_non_exhaustive()
-    }
-}
-
-impl<W: Write> Output<W> {
-    fn send(&mut self, line: Line<'_>, losses: &Losses) {
-        let bytes = if self.inside_line { line.on_a_fresh_line() } else { line.bytes() };
-        let mut sent = 0;
-        let outcome = contained(|| send_all(&mut self.writer, bytes, &mut sent));
-        if sent > 0 {
-            self.inside_line = bytes[sent - 1] != b'\n';
-        }
-        if let Err(failure) = outcome {
-            // A writer that panicked may have let some of the bytes out before it did.
-            self.inside_line |= failure.is_panic();
-            let only_the_newline_is_missing = sent == bytes.len() - 1;
-            if only_the_newline_is_missing {
-                losses.remember(failure.into_error());
-            } else {
-                losses.event(failure.into_error());
-            }
-        }
-        if let Err(failure) = contained(|| flush(&mut self.writer)) {
-            losses.remember(failure.into_error());
-        }
-    }
-}
-
-/// Sends all of `bytes`, counting in `sent` what the writer took.
-fn send_all(writer: &mut impl Write, bytes: &[u8], sent: &mut usize) -> io::Result<()> {
-    while *sent < bytes.len() {
-        match writer.write(&bytes[*sent..]) {
-            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
-            // A writer that claims more than it was given is not believed.
-            Ok(taken) => *sent = bytes.len().min(sent.saturating_add(taken)),
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(())
-}
-
-fn flush(writer: &mut impl Write) -> io::Result<()> {
-    loop {
-        match writer.flush() {
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            result => return result,
-        }
-    }
-}
-
-/// Why the writer did not do what it was asked to.
-enum Failure {
-    Error(io::Error),
-    Panic,
-}
-
-impl Failure {
-    const fn is_panic(&self) -> bool {
-        matches!(self, Self::Panic)
-    }
-
-    fn into_error(self) -> io::Error {
-        match self {
-            Self::Error(error) => error,
-            Self::Panic => io::Error::other("the trace's writer panicked"),
-        }
-    }
-}
-
-/// Runs the writer's code; a panic in it goes no further.
-fn contained(code: impl FnOnce() -> io::Result<()>) -> Result<(), Failure> {
-    match catch_unwind(AssertUnwindSafe(code)) {
-        Ok(Ok(())) => Ok(()),
-        Ok(Err(error)) => Err(Failure::Error(error)),
-        Err(panic) => {
-            discard(panic);
-            Err(Failure::Panic)
-        }
     }
 }

@@ -1,49 +1,36 @@
 //! What a sink lost, and why.
 
 use std::io;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::encode::discard;
 
 /// The account of what a sink lost. Kept apart from its writer, so that asking does not wait for the writer.
 #[derive(Default)]
-pub(super) struct Losses(Mutex<Account>);
-
-#[derive(Default)]
-pub(super) struct Account {
-    /// Events that did not get out whole.
-    pub(super) dropped: u64,
-    /// The last error there was, if there was any.
-    pub(super) last_error: Option<Arc<io::Error>>,
+pub(super) struct Losses {
+    dropped: AtomicU64,
+    last_error: Mutex<Option<Arc<io::Error>>>,
 }
 
 impl Losses {
     pub(super) fn dropped(&self) -> u64 {
-        self.lock().dropped
+        self.dropped.load(Ordering::Relaxed)
     }
 
     pub(super) fn last_error(&self) -> Option<Arc<io::Error>> {
-        self.lock().last_error.clone()
+        self.last_error.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Counts an event that did not get out whole, because of `error`.
-    pub(super) fn event(&self, error: io::Error) {
-        self.lock().dropped += 1;
-        self.remember(error);
+    /// Counts so many events that did not get out whole.
+    pub(super) fn count(&self, events: u64) {
+        self.dropped.fetch_add(events, Ordering::Relaxed);
     }
 
-    /// Remembers an error that lost no event.
+    /// Remembers an error, whether or not it lost an event.
     pub(super) fn remember(&self, error: io::Error) {
-        let forgotten = self.lock().last_error.replace(Arc::new(error));
+        let forgotten = self.last_error.lock().unwrap_or_else(PoisonError::into_inner).replace(Arc::new(error));
         // An error can hold foreign code: that runs outside the lock, and a panic in it goes no further.
         discard(Box::new(forgotten));
-    }
-
-    pub(super) fn into_account(self) -> Account {
-        self.0.into_inner().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Account> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -2,8 +2,10 @@
 
 mod exclusive;
 mod file;
+mod fork;
 mod jsonl;
 mod losses;
+mod output;
 
 use std::sync::Arc;
 
