@@ -167,9 +167,10 @@ impl<W: Write> JsonlSink<W> {
         if !self.origin.is_here() {
             return;
         }
-        let sent = self.output.with(|output| match output {
-            Some(output) => output.put(line, event, &self.is_full, &self.losses),
-            None => {}
+        let sent = self.output.with(|output| {
+            if let Some(output) = output {
+                output.put(line, event, &self.is_full, &self.losses);
+            }
         });
         if sent.is_none() {
             self.recorded_by_the_writer();

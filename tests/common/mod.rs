@@ -2,6 +2,8 @@
 #![allow(dead_code, reason = "each test is a crate of its own and uses what it needs")]
 
 pub(crate) mod example;
+#[cfg(unix)]
+pub(crate) mod process;
 pub(crate) mod scratch_dir;
 
 use std::time::Duration;

@@ -1,0 +1,324 @@
+//! What only shows from outside of a process: it is killed, it forks, its file system is full.
+#![cfg(unix)]
+
+mod common;
+
+use std::borrow::Cow;
+use std::cell::RefCell;
+use std::env;
+use std::fs::{self, File};
+use std::io::{BufWriter, ErrorKind, Write};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use common::print_call;
+use common::process::{self, Fork, fork, this_test};
+use common::scratch_dir::ScratchDir;
+use cove_trace::{
+    JsonlSink, RecordedValue, RecordingBackend, TraceEvent, TraceHeader, TraceReader, TraceSink, TraceValue,
+    ValueCapture, ValueWriter, create_trace_file,
+};
+
+/// Which sink a process of its own records into.
+const SINK: &str = "COVE_TRACE_TEST_SINK";
+/// The directory that it works in.
+const DIRECTORY: &str = "COVE_TRACE_TEST_DIRECTORY";
+
+fn header() -> TraceHeader {
+    TraceHeader::new(RecordingBackend::Vm, ValueCapture::Full, "main.cove")
+}
+
+/// The sinks that promise that an event is there once `record` has returned.
+const SINKS: &[&str] = &["file"];
+
+fn open(sink: &str, path: &Path) -> Box<dyn TraceSink> {
+    match sink {
+        "file" => {
+            let file = create_trace_file(path).expect("a new file");
+            Box::new(JsonlSink::new(file, &header()).expect("the header gets out"))
+        }
+        _ => panic!("no sink is called {sink}"),
+    }
+}
+
+/// The ids of the `task_cancelled` events in a trace whose end may be torn.
+fn ids(path: &Path) -> Vec<u64> {
+    let mut trace = TraceReader::new(File::open(path).expect("it is there"));
+    let mut ids = Vec::new();
+    loop {
+        match trace.next_event() {
+            Ok(Some(TraceEvent::TaskCancelled { id })) => ids.push(id),
+            Ok(Some(other)) => panic!("nobody recorded {other:?}"),
+            Ok(None) => return ids,
+            Err(error) => {
+                let text = fs::read(path).expect("it is there");
+                let whole_lines = text.iter().filter(|byte| **byte == b'\n').count();
+                assert_eq!(ids.len() + 1, whole_lines, "more than the end is torn: {error}");
+                return ids;
+            }
+        }
+    }
+}
+
+// Killed.
+
+#[test]
+#[ignore = "runs in processes of its own, started by the other tests"]
+fn record_until_killed() {
+    let (Ok(sink), Some(directory)) = (env::var(SINK), env::var_os(DIRECTORY)) else { return };
+    let directory = Path::new(&directory);
+    let sink = open(&sink, &directory.join("trace.jsonl"));
+    let mut returned = File::create(directory.join("returned")).unwrap();
+    // As long as it is not killed: the test that started it may be, too.
+    let deadline = Instant::now() + Duration::from_secs(20);
+    for id in 0.. {
+        sink.record(&TraceEvent::TaskCancelled { id });
+        returned.write_all(b".").unwrap();
+        if Instant::now() > deadline {
+            break;
+        }
+    }
+}
+
+#[test]
+fn killed_at_random_points() {
+    let mut random = 0x9e37_79b9_7f4a_7c15_u64;
+    for sink in SINKS {
+        let mut recorded = 0;
+        for _ in 0..200 {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            let directory = ScratchDir::new("killed");
+            let mut child = this_test("record_until_killed")
+                .env(SINK, sink)
+                .env(DIRECTORY, directory.path())
+                .stdout(Stdio::null())
+                .stderr(Stdio::null())
+                .spawn()
+                .unwrap();
+            let returned = directory.path().join("returned");
+            while fs::metadata(&returned).map_or(0, |file| file.len()) == 0 {
+                assert!(child.try_wait().unwrap().is_none(), "it ended before it recorded");
+                thread::sleep(Duration::from_micros(200));
+            }
+            thread::sleep(Duration::from_micros(random >> 52));
+            child.kill().unwrap();
+            child.wait().unwrap();
+
+            let returned = fs::metadata(&returned).unwrap().len();
+            let found = ids(&directory.path().join("trace.jsonl"));
+            assert!(found.iter().copied().eq(0..found.len() as u64), "{sink}: {found:?}");
+            let found = found.len() as u64;
+            assert!((returned..=returned + 1).contains(&found), "{sink}: {found} of {returned} events are there");
+            recorded += returned;
+        }
+        assert!(recorded > 1000, "{sink}: killed too soon, after {recorded} events in all");
+    }
+}
+
+// Forked.
+
+#[test]
+fn children_forked_while_threads_record_leave_the_trace_alone() {
+    const THREADS: u64 = 4;
+    let directory = ScratchDir::new("forked");
+    let path = directory.path().join("trace.jsonl");
+    let sink = JsonlSink::new(create_trace_file(&path).unwrap(), &header()).unwrap();
+    let is_over = AtomicBool::new(false);
+    let counts: Vec<u64> = thread::scope(|scope| {
+        let (sink, is_over) = (&sink, &is_over);
+        let threads: Vec<_> = (0..THREADS)
+            .map(|thread| {
+                scope.spawn(move || {
+                    (0..)
+                        .take_while(|event| {
+                            sink.record(&TraceEvent::TaskCancelled { id: event * THREADS + thread });
+                            !is_over.load(Ordering::Relaxed)
+                        })
+                        .count() as u64
+                        + 1
+                })
+            })
+            .collect();
+        for _ in 0..100 {
+            fork(|| {
+                let was_silent = !sink.is_recording();
+                sink.record(&TraceEvent::TaskCancelled { id: u64::MAX });
+                sink.flush();
+                // The child's own trace is no business of its parent's.
+                let own = JsonlSink::new(Vec::new(), &header()).unwrap();
+                own.record(&TraceEvent::TaskCancelled { id: 1 });
+                was_silent && sink.dropped() == 0 && sink.last_error().is_none() && own.finish().writer.len() > 100
+            })
+            .assert_ends_well();
+        }
+        is_over.store(true, Ordering::Relaxed);
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    assert!(sink.is_recording());
+    assert_eq!(sink.finish().dropped, 0);
+    let found = ids(&path);
+    for (thread, count) in (0..THREADS).zip(counts) {
+        let of_thread = found.iter().copied().filter(|id| id % THREADS == thread).map(|id| id / THREADS);
+        assert!(of_thread.eq(0..count), "an event of thread {thread} is missing, out of order or twice there");
+    }
+}
+
+/// The events that a child inherits in a buffer stay the parent's.
+#[test]
+fn a_sink_dropped_or_finished_in_a_forked_child_writes_nothing() {
+    let directory = ScratchDir::new("dropped-in-child");
+    let path = directory.path().join("trace.jsonl");
+    for is_finished in [false, true] {
+        let sink = JsonlSink::new(create_trace_file(&path).unwrap(), &header()).unwrap().with_buffer(64 * 1024);
+        sink.record(&TraceEvent::TaskCancelled { id: 0 });
+        let mut sink = Some(sink);
+        fork(|| {
+            let sink = sink.take().unwrap();
+            if is_finished {
+                assert_eq!(sink.finish().dropped, 0);
+            } else {
+                drop(sink);
+            }
+            true
+        })
+        .assert_ends_well();
+        assert!(ids(&path).is_empty());
+        sink.unwrap().record(&TraceEvent::TaskCancelled { id: 1 });
+        assert_eq!(ids(&path), [0, 1]);
+    }
+}
+
+#[test]
+fn not_even_the_writers_own_buffer_is_written_by_a_forked_child() {
+    /// Flushes only when it is dropped.
+    struct Late(BufWriter<File>);
+    impl Write for Late {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0.write(bytes)
+        }
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+    let directory = ScratchDir::new("late");
+    let path = directory.path().join("trace.jsonl");
+    let sink = JsonlSink::new(Late(BufWriter::new(create_trace_file(&path).unwrap())), &header()).unwrap();
+    sink.record(&TraceEvent::TaskCancelled { id: 0 });
+    let mut sink = Some(sink);
+    fork(|| {
+        drop(sink.take());
+        true
+    })
+    .assert_ends_well();
+    assert_eq!(fs::metadata(&path).unwrap().len(), 0);
+    drop(sink);
+    assert_eq!(ids(&path), [0]);
+}
+
+/// A value whose own code forks: the child comes back into the middle of `record`.
+#[test]
+fn a_child_forked_by_a_value_does_not_write_the_line() {
+    struct Forks(RefCell<Option<Fork>>);
+    impl TraceValue for Forks {
+        fn type_name(&self) -> Cow<'_, str> {
+            "Forks".into()
+        }
+        fn write(&self, out: ValueWriter<'_>) {
+            self.0.replace(process::split());
+            out.unit();
+        }
+    }
+    let directory = ScratchDir::new("forking-value");
+    let path = directory.path().join("trace.jsonl");
+    let sink = JsonlSink::new(create_trace_file(&path).unwrap(), &header()).unwrap();
+    let value = Forks(RefCell::default());
+    sink.record(&print_call(&[RecordedValue::Live(&value)], None));
+    value.0.take().unwrap_or_else(|| process::end(!sink.is_recording())).assert_ends_well();
+    assert_eq!(fs::read_to_string(&path).unwrap().lines().count(), 2);
+}
+
+// A full file system.
+
+/// The size of the file system that gets full.
+const ROOM: usize = 1 << 20;
+
+#[test]
+#[ignore = "runs in a process of its own, in a file system of its own"]
+fn record_into_a_full_file_system() {
+    const THREADS: u64 = 4;
+    const EVENTS: u64 = 5_000;
+    let Some(directory) = env::var_os(DIRECTORY) else { return };
+    let path = Path::new(&directory).join("trace.jsonl");
+    let ballast = Path::new(&directory).join("ballast");
+    fs::write(&ballast, vec![0; ROOM / 2]).unwrap();
+    let sink = JsonlSink::new(create_trace_file(&path).unwrap(), &header()).unwrap();
+    let scope = "x".repeat(300);
+    let record = |id| sink.record(&TraceEvent::TaskSpawned { id, parent: None, scope: &scope });
+    let whole = |id: u64| format!(r#"{{"event":"task_spawned","id":{id},"parent":null,"scope":"{scope}"}}"#);
+    thread::scope(|threads| {
+        for thread in 0..THREADS {
+            threads.spawn(move || (0..EVENTS).for_each(|event| record(thread * EVENTS + event)));
+        }
+    });
+    let lost = sink.dropped();
+    assert!(lost > THREADS * EVENTS / 2, "only {lost} lost");
+    assert_eq!(sink.last_error().unwrap().kind(), ErrorKind::StorageFull);
+    // There is room again.
+    fs::remove_file(ballast).unwrap();
+    (THREADS * EVENTS..THREADS * EVENTS + 10).for_each(record);
+    let finished = sink.finish();
+    assert_eq!(finished.dropped, lost, "nothing is lost when there is room");
+
+    let file = fs::read_to_string(&path).unwrap();
+    assert!(file.ends_with('\n'));
+    let mut found = Vec::new();
+    let mut fragments = 0;
+    for line in file.lines().skip(1) {
+        let id = line.split(['"', ':', ',']).find_map(|part| part.parse::<u64>().ok());
+        match id.filter(|id| whole(*id) == line) {
+            Some(id) => found.push(id),
+            None => {
+                assert!(!line[1..].contains(r#"{"event""#), "a fragment does not stand alone: {line}");
+                fragments += 1;
+            }
+        }
+    }
+    assert!(fragments <= lost, "{fragments} fragments of {lost} events");
+    assert!(found.ends_with(&(THREADS * EVENTS..THREADS * EVENTS + 10).collect::<Vec<_>>()));
+    assert_eq!(found.len() as u64 + lost, THREADS * EVENTS + 10, "the count of what is lost is exact");
+    for thread in 0..THREADS {
+        let of_thread = found.iter().filter(|id| **id / EVENTS == thread);
+        assert!(of_thread.is_sorted(), "events of thread {thread} out of order");
+    }
+    writeln!(std::io::stdout(), "{HELD}").unwrap();
+}
+
+/// What the process in a file system of its own says when all was as it should be.
+const HELD: &str = "held in a full file system";
+
+/// Runs a command in a mount namespace with a small file system at `directory`.
+fn in_a_small_file_system(directory: &Path, command: &Command) -> Command {
+    let mut unshare = Command::new("unshare");
+    let script = r#"mount -t tmpfs -o size="$0" cove-trace-test "$1" && shift && exec "$@""#;
+    unshare.args(["--map-root-user", "--mount", "sh", "-c", script]).arg(ROOM.to_string()).arg(directory);
+    unshare.arg(command.get_program()).args(command.get_args()).env(DIRECTORY, directory);
+    unshare
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_full_file_system_while_threads_record() {
+    let directory = ScratchDir::new("full");
+    let mut probe = in_a_small_file_system(directory.path(), &Command::new("true"));
+    if !probe.output().is_ok_and(|output| output.status.success()) {
+        writeln!(std::io::stderr(), "SKIPPED: no mount namespace to be had").unwrap();
+        return;
+    }
+    let test = this_test("record_into_a_full_file_system");
+    let output = in_a_small_file_system(directory.path(), &test).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && said.contains(HELD), "{said}");
+}
