@@ -67,6 +67,10 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 //!
+//! Where a trace goes is the sink's business. [`JsonlSink`] writes each event as it happens, to any writer: with feature
+//! `mmap`, `MappedFile` is one that takes no system call for it. [`RingSink`] keeps the last events in memory, for a dump
+//! when a run went wrong. [`TeeSink`] feeds two sinks, [`NullSink`] none.
+//!
 //! The page [`integrating`] goes from nothing to a recorded run, with the decisions to be taken on the way. A real run writes
 //! to the file that [`create_trace_file`] makes. [`ValueCapture::Redacted`] records the form to share:
 //! of every value, its type's name.
@@ -110,6 +114,7 @@
 //! | (none) | | the library: `itoa`, `ryu`, `memchr`, `smallvec`, `bumpalo` |
 //! | `summary` | by `cli` | `summary`, a run's figures as a type: `serde`, `unicode-width` |
 //! | `cli` | yes | the command `cove-trace`: `clap`, `serde_json` |
+//! | `mmap` | | `MappedFile`, on Unix: `memmap2`, `libc` |
 //! | `arbitrary` | | `Arbitrary` for the owned forms: `arbitrary` |
 //!
 //! Use `default-features = false` in a runtime.
@@ -145,7 +150,9 @@ pub use event::{
 };
 pub use names::{RecordingBackend, RunOutcome, UnknownName, ValueCapture};
 pub use reader::{Position, ReadError, ReadErrorKind, TracePart, TraceReader};
-pub use sink::{JsonlSink, NullSink, TraceSink, create_trace_file};
+#[cfg(all(feature = "mmap", unix))]
+pub use sink::MappedFile;
+pub use sink::{JsonlSink, NullSink, RingSink, TeeSink, TraceSink, create_trace_file};
 pub use timing::Timing;
 pub use value::{
     LiveArgs, MAX_VALUE_DEPTH, NotReplayable, RecordedEnum, RecordedField, RecordedOpaque, RecordedResource,

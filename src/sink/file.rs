@@ -55,7 +55,7 @@ fn create_beside(path: &Path) -> io::Result<(File, PathBuf)> {
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let fresh = path.with_file_name(fresh_name(number));
         let mut options = OpenOptions::new();
-        options.write(true).create_new(true);
+        options.read(true).write(true).create_new(true);
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         match options.open(&fresh) {

@@ -5,12 +5,20 @@ mod file;
 mod fork;
 mod jsonl;
 mod losses;
+#[cfg(all(feature = "mmap", unix))]
+mod mapped;
 mod output;
+mod ring;
+mod tee;
 
 use std::sync::Arc;
 
 pub use self::file::create_trace_file;
 pub use self::jsonl::{Finished, JsonlSink};
+#[cfg(all(feature = "mmap", unix))]
+pub use self::mapped::MappedFile;
+pub use self::ring::{DumpOnPanic, RingSink};
+pub use self::tee::TeeSink;
 use crate::event::TraceEvent;
 
 /// Where trace events go.

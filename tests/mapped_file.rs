@@ -1,0 +1,421 @@
+//! `MappedFile`: what was written is in the file, at its exact length once closed, whatever happens to the process and the
+//! disk meanwhile.
+#![cfg(target_os = "linux")]
+#![allow(unsafe_code, reason = "forks, mounts and limits")]
+
+mod common;
+
+use std::collections::BTreeSet;
+use std::env;
+use std::ffi::CString;
+use std::fs::{self, File};
+use std::io::{self, BufRead, BufReader, ErrorKind, Read, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::Mutex;
+use std::thread;
+
+use allocation_counter::measure;
+use common::scratch_dir::ScratchDir;
+use cove_trace::{
+    JsonlSink, MappedFile, ReadError, ReadErrorKind, RecordingBackend, TraceEvent, TraceHeader, TracePart, TraceReader,
+    TraceSink, ValueCapture, create_trace_file,
+};
+
+const MEGABYTE: usize = 1024 * 1024;
+
+/// What the process that a test starts is to do.
+const ROLE: &str = "COVE_TRACE_TEST_ROLE";
+/// Where it does it.
+const PLACE: &str = "COVE_TRACE_TEST_PLACE";
+/// What it says when it has done it.
+const DONE: &str = "done";
+/// What it says when this machine does not let it.
+const NOT_ALLOWED: &str = "not allowed";
+
+fn header() -> TraceHeader {
+    TraceHeader::new(RecordingBackend::Ast, ValueCapture::Full, "main.cove")
+}
+
+fn mapped(path: &Path) -> JsonlSink<MappedFile> {
+    let file = MappedFile::create(path).expect("a file");
+    assert!(file.is_mapped(), "the directory for tests is on a file system that can set blocks aside");
+    JsonlSink::new(file, &header()).expect("a sink")
+}
+
+/// What a reader finds: the ids of the events, and its complaints.
+fn read(path: &Path) -> (Vec<u64>, Vec<ReadError>) {
+    let (mut ids, mut faults) = (Vec::new(), Vec::new());
+    let file = File::open(path).expect("the trace can be opened");
+    let Ok(()) = TraceReader::new(file).walk(|part| {
+        match part {
+            TracePart::Header { .. } => {}
+            TracePart::Event { event: TraceEvent::TaskSpawned { id, .. }, .. } => ids.push(id),
+            TracePart::Event { event, .. } => panic!("nobody recorded {event:?}"),
+            TracePart::Fault(error) => faults.push(error),
+        }
+        Ok::<_, std::convert::Infallible>(())
+    });
+    (ids, faults)
+}
+
+/// An event with a text of a length that depends on its id: mostly short, now and then tens of kilobytes.
+fn event(id: u64) -> TraceEvent<'static> {
+    static TEXT: [u8; 64 * 1024] = [b'x'; 64 * 1024];
+    let len = if id % 64 == 63 { id * 7_919 % (64 * 1024) } else { id * 31 % 600 };
+    let text = std::str::from_utf8(&TEXT[..usize::try_from(len).expect("it is small")]).expect("ASCII");
+    TraceEvent::TaskSpawned { id, parent: None, scope: text }
+}
+
+#[test]
+fn every_byte_is_in_the_file_at_once_and_nothing_else_once_it_is_closed() {
+    let directory = ScratchDir::new("mapped-bytes");
+    let path = directory.path().join("trace.jsonl");
+    let mut file = MappedFile::create(&path).unwrap();
+    let mut expected = Vec::new();
+    let around_a_megabyte = [MEGABYTE - 1, MEGABYTE, MEGABYTE + 1];
+    for (number, len) in [0, 1, 2, 300, 70_000, 3 * MEGABYTE].into_iter().chain(around_a_megabyte).enumerate() {
+        let bytes: Vec<u8> = (0..len).map(|at| (at * 31 + number + 1) as u8).collect();
+        file.write_all(&bytes).unwrap();
+        file.flush().unwrap();
+        expected.extend_from_slice(&bytes);
+        let seen = fs::read(&path).unwrap();
+        assert!(seen[..expected.len()] == expected[..], "after {len} bytes");
+        assert!(seen[expected.len()..].iter().all(|byte| *byte == 0), "after {len} bytes");
+        assert!(seen.len() - expected.len() <= 3 * MEGABYTE);
+    }
+    file.close().unwrap();
+    assert!(fs::read(&path).unwrap() == expected);
+}
+
+#[test]
+fn nothing_written_is_an_empty_file() {
+    let directory = ScratchDir::new("mapped-empty");
+    let path = directory.path().join("trace.jsonl");
+    MappedFile::create(&path).unwrap().close().unwrap();
+    assert_eq!(fs::metadata(&path).unwrap().len(), 0);
+}
+
+#[test]
+fn a_dropped_sink_leaves_the_same_file_as_one_over_a_plain_file() {
+    let directory = ScratchDir::new("mapped-same");
+    let (mapped_path, plain_path) = (directory.path().join("mapped.jsonl"), directory.path().join("plain.jsonl"));
+    let both = (mapped(&mapped_path), JsonlSink::new(create_trace_file(&plain_path).unwrap(), &header()).unwrap());
+    for id in 0..5_000 {
+        both.0.record(&event(id));
+        both.1.record(&event(id));
+    }
+    assert_eq!((both.0.dropped(), both.1.dropped()), (0, 0));
+    drop(both);
+    assert!(fs::read(&mapped_path).unwrap() == fs::read(&plain_path).unwrap());
+}
+
+#[test]
+fn threads_write_whole_lines() {
+    let directory = ScratchDir::new("mapped-threads");
+    let path = directory.path().join("trace.jsonl");
+    let sink = mapped(&path);
+    thread::scope(|scope| {
+        for thread in 0..8 {
+            let sink = &sink;
+            scope.spawn(move || (0..1_000).for_each(|number| sink.record(&event(number * 8 + thread))));
+        }
+    });
+    assert_eq!(sink.finish().dropped, 0);
+    let (ids, faults) = read(&path);
+    assert!(faults.is_empty(), "{faults:?}");
+    assert_eq!(ids.len(), 8_000);
+    assert_eq!(BTreeSet::from_iter(ids), BTreeSet::from_iter(0..8_000));
+}
+
+#[test]
+fn recording_allocates_nothing() {
+    let directory = ScratchDir::new("mapped-allocations");
+    let sink = mapped(&directory.path().join("trace.jsonl"));
+    let record = || (0..1_000).for_each(|id| sink.record(&TraceEvent::TaskCancelled { id }));
+    record();
+    assert_eq!(measure(record).count_total, 0);
+}
+
+#[test]
+fn it_is_created_by_the_rules_of_trace_files() {
+    let directory = ScratchDir::new("mapped-rules");
+    let path = directory.path().join("trace.jsonl");
+    fs::write(&path, "an old trace").unwrap();
+    fs::set_permissions(&path, PermissionsExt::from_mode(0o644)).unwrap();
+    let mut old = File::open(&path).unwrap();
+    let file = MappedFile::create(&path).unwrap();
+    assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o7777, 0o600);
+    drop(file);
+    let mut text = String::new();
+    old.read_to_string(&mut text).unwrap();
+    assert_eq!(text, "an old trace");
+
+    let link = directory.path().join("link");
+    std::os::unix::fs::symlink(&path, &link).unwrap();
+    assert_eq!(MappedFile::create(&link).unwrap_err().kind(), ErrorKind::InvalidInput);
+    let missing = directory.path().join("missing/trace.jsonl");
+    assert_eq!(MappedFile::create(missing).unwrap_err().kind(), ErrorKind::NotFound);
+}
+
+#[test]
+fn a_second_run_on_the_same_path_leaves_the_first_one_its_file() {
+    let directory = ScratchDir::new("mapped-two-runs");
+    let path = directory.path().join("trace.jsonl");
+    let kept = directory.path().join("kept.jsonl");
+    let first = mapped(&path);
+    fs::hard_link(&path, &kept).unwrap();
+    (0..3_000).for_each(|id| first.record(&event(id)));
+    let second = mapped(&path);
+    for id in 3_000..6_000 {
+        second.record(&event(id));
+        first.record(&event(id));
+    }
+    assert_eq!(second.finish().dropped, 0);
+    (6_000..9_000).for_each(|id| first.record(&event(id)));
+    assert_eq!(first.finish().dropped, 0);
+    for (path, expected) in [(kept, 0..9_000), (path, 3_000..6_000)] {
+        let (ids, faults) = read(&path);
+        assert!(faults.is_empty(), "{faults:?}");
+        assert!(ids == Vec::from_iter(expected));
+    }
+}
+
+#[test]
+#[ignore = "runs in processes of its own, started by the other tests"]
+fn in_a_process_of_its_own() {
+    let (Ok(role), Some(place)) = (env::var(ROLE), env::var_os(PLACE)) else { return };
+    let place = Path::new(&place);
+    let allowed = match role.as_str() {
+        "record into a map" => record_until_killed(&mapped(place)),
+        "record into a file" => {
+            record_until_killed(&JsonlSink::new(create_trace_file(place).unwrap(), &header()).unwrap())
+        }
+        "small disk" => on_a_small_disk(place),
+        "small limit" => under_a_small_limit(place),
+        "fork" => {
+            fork_while_threads_write(place);
+            true
+        }
+        role => panic!("no such role: {role}"),
+    };
+    say(if allowed { DONE } else { NOT_ALLOWED });
+}
+
+/// Says a line on standard output, with one system call.
+fn say(line: impl std::fmt::Display) {
+    io::stdout().lock().write_all(format!("@{line}\n").as_bytes()).expect("somebody listens");
+}
+
+fn start(role: &str, place: &Path) -> Child {
+    Command::new(env::current_exe().expect("this test has a path"))
+        .args(["--exact", "in_a_process_of_its_own", "--ignored", "--nocapture"])
+        .env(ROLE, role)
+        .env(PLACE, place)
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("this test can be run")
+}
+
+/// Lets a process do its work, and holds that it did, or could not on this machine.
+#[track_caller]
+fn assert_done(role: &str, place: &Path) {
+    let output = start(role, place).wait_with_output().expect("it ends");
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{}: {said}", output.status);
+    assert!([DONE, NOT_ALLOWED].iter().any(|end| said.contains(&format!("@{end}\n"))), "{said}");
+}
+
+/// Records and says after each event that it is recorded.
+fn record_until_killed(sink: &dyn TraceSink) -> ! {
+    for id in 0.. {
+        sink.record(&event(id));
+        say(id);
+    }
+    unreachable!("it is killed before")
+}
+
+/// Kills processes at two hundred points of their recording, and holds that every event whose record returned can be read.
+fn assert_killed_processes_lose_nothing(role: &str) {
+    let directory = ScratchDir::new(role);
+    let path = directory.path().join("trace.jsonl");
+    let mut torn = 0;
+    for round in 0..200_usize {
+        let mut child = start(role, &path);
+        let mut output = BufReader::new(child.stdout.take().expect("it is piped"));
+        // Up to a few thousand events, a few megabytes.
+        let listen_to = round * 7_919 % 3_000 + 1;
+        let mut said = String::new();
+        for _ in 0..listen_to {
+            assert!(output.read_line(&mut said).expect("text") > 0, "it ended before it was killed: {said}");
+        }
+        child.kill().expect("it is killed");
+        output.read_to_string(&mut said).expect("text");
+        child.wait().expect("it is gone");
+
+        let returned = said.lines().filter_map(|line| line.strip_prefix('@')).count();
+        let (ids, faults) = read_killed(&path);
+        assert!(ids.iter().copied().eq(0..ids.len() as u64), "round {round}: a gap");
+        assert!(
+            (returned..=returned + 1).contains(&ids.len()),
+            "round {round}: {returned} returned, {} there",
+            ids.len()
+        );
+        match &faults[..] {
+            [] => {}
+            [fault] if matches!(fault.kind(), ReadErrorKind::Torn { .. }) => torn += 1,
+            faults => panic!("round {round}: {faults:?}"),
+        }
+    }
+    if role == "record into a map" {
+        assert!(torn > 150, "zeros follow the last line of a process that was killed");
+    }
+}
+
+/// As [`read`], of a file that there may not be yet.
+fn read_killed(path: &Path) -> (Vec<u64>, Vec<ReadError>) {
+    if path.exists() { read(path) } else { (Vec::new(), Vec::new()) }
+}
+
+#[test]
+fn killed_while_recording_into_a_map() {
+    assert_killed_processes_lose_nothing("record into a map");
+}
+
+#[test]
+fn killed_while_recording_into_a_file() {
+    assert_killed_processes_lose_nothing("record into a file");
+}
+
+#[test]
+fn a_full_disk_costs_the_events_that_it_has_no_room_for_and_nothing_else() {
+    assert_done("small disk", ScratchDir::new("mapped-small-disk").path());
+}
+
+#[test]
+fn a_limit_on_the_size_of_files_costs_events_and_is_no_signal() {
+    assert_done("small limit", ScratchDir::new("mapped-small-limit").path());
+}
+
+/// A disk of four megabytes, half of which somebody else uses, and then does not any more.
+fn on_a_small_disk(place: &Path) -> bool {
+    let place = CString::new(place.to_str().expect("a Unicode path")).expect("no zero");
+    // SAFETY: plain system calls, with strings that end in zeros and live long enough. The mounts are this thread's and
+    // those of the threads that it starts.
+    let mounted = unsafe {
+        libc::unshare(libc::CLONE_NEWNS) == 0
+            && libc::mount(
+                c"none".as_ptr(),
+                c"/".as_ptr(),
+                std::ptr::null(),
+                libc::MS_REC | libc::MS_PRIVATE,
+                std::ptr::null(),
+            ) == 0
+            && libc::mount(c"none".as_ptr(), place.as_ptr(), c"tmpfs".as_ptr(), 0, c"size=4m".as_ptr().cast()) == 0
+    };
+    if !mounted {
+        return false;
+    }
+    let place = Path::new(place.to_str().expect("a Unicode path"));
+    let ballast = place.join("ballast");
+    fs::write(&ballast, vec![1; 2 * MEGABYTE]).expect("there is room");
+    let error = fill_and_go_on(&place.join("trace.jsonl"), || fs::remove_file(&ballast).expect("it is there"));
+    assert_eq!(error, ErrorKind::StorageFull);
+    true
+}
+
+fn under_a_small_limit(place: &Path) -> bool {
+    let set = |bytes: usize| {
+        let limit = libc::rlimit { rlim_cur: bytes as libc::rlim_t, rlim_max: libc::RLIM_INFINITY };
+        // SAFETY: the pointer is to a whole `rlimit`.
+        unsafe { libc::setrlimit(libc::RLIMIT_FSIZE, &raw const limit) == 0 }
+    };
+    if !set(2 * MEGABYTE + 100_000) {
+        return false;
+    }
+    let error = fill_and_go_on(&place.join("trace.jsonl"), || assert!(set(64 * MEGABYTE)));
+    assert_eq!(error, ErrorKind::FileTooLarge);
+    true
+}
+
+/// Four threads record more than there is room for, then there is room, and they go on. Gives the error of the full disk.
+fn fill_and_go_on(path: &Path, make_room: impl FnOnce()) -> ErrorKind {
+    const MANY: u64 = 1_500;
+    const FEW: u64 = 50;
+    let sink = mapped(path);
+    let record = |from: u64, each: u64| {
+        thread::scope(|scope| {
+            for thread in 0..4 {
+                let sink = &sink;
+                scope.spawn(move || (0..each).for_each(|number| sink.record(&event(from + number * 4 + thread))));
+            }
+        });
+    };
+    record(0, MANY);
+    let dropped = sink.dropped();
+    assert!(dropped > 0 && dropped < 4 * MANY, "{dropped} dropped");
+    let error = sink.last_error().expect("an error").kind();
+    make_room();
+    record(4 * MANY, FEW);
+    assert_eq!(sink.dropped(), dropped, "there was room: {:?}", sink.last_error());
+    sink.finish().writer.close().expect("it can be cut");
+
+    let (ids, faults) = read(path);
+    // Lines for which there was no room leave nothing behind.
+    assert!(faults.is_empty(), "{faults:?}");
+    let (early, late): (Vec<u64>, Vec<u64>) = ids.iter().partition(|id| **id < 4 * MANY);
+    assert_eq!(early.len() as u64 + dropped, 4 * MANY);
+    assert_eq!(BTreeSet::from_iter(early).len() as u64 + dropped, 4 * MANY);
+    assert_eq!(BTreeSet::from_iter(late), BTreeSet::from_iter(4 * MANY..4 * (MANY + FEW)));
+    error
+}
+
+#[test]
+fn a_forked_child_writes_nothing_and_cuts_nothing() {
+    assert_done("fork", ScratchDir::new("mapped-fork").path());
+}
+
+fn fork_while_threads_write(place: &Path) {
+    const THREADS: usize = 2;
+    const LINES: usize = 3_000;
+    let path = place.join("lines");
+    let file = Mutex::new(Some(MappedFile::create(&path).expect("a file")));
+    let line = |thread: usize, number: usize| format!("{thread} {number} {}\n", "x".repeat(number % 500));
+    thread::scope(|scope| {
+        for thread in 0..THREADS {
+            let file = &file;
+            scope.spawn(move || {
+                for number in 0..LINES {
+                    let mut file = file.lock().expect("nobody panics");
+                    file.as_mut().expect("it is there").write_all(line(thread, number).as_bytes()).expect("room");
+                }
+            });
+        }
+        for _ in 0..50 {
+            let mut file = file.lock().expect("nobody panics");
+            // SAFETY: the child calls nothing but the code under test, and leaves.
+            let child = unsafe { libc::fork() };
+            assert!(child >= 0);
+            if child == 0 {
+                let mut inherited = file.take().expect("it is there");
+                let refused = inherited.write(b"not the child's").is_err();
+                drop(inherited);
+                // SAFETY: nothing of the parent's runs on the way out.
+                unsafe { libc::_exit(i32::from(!refused)) };
+            }
+            drop(file);
+            let mut status = -1;
+            // SAFETY: the pointer is to an integer of this function's.
+            assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
+            assert_eq!(status, 0, "the child could write, or died");
+        }
+    });
+    file.into_inner().expect("nobody panics").expect("it is there").close().expect("it can be cut");
+    let text = fs::read_to_string(&path).expect("nothing but text");
+    let lines: BTreeSet<&str> = text.split_inclusive('\n').collect();
+    let expected: Vec<String> =
+        (0..THREADS).flat_map(|t| (0..LINES).map(move |n| (t, n))).map(|(t, n)| line(t, n)).collect();
+    assert_eq!(text.len(), expected.iter().map(String::len).sum::<usize>());
+    assert!(lines == expected.iter().map(String::as_str).collect());
+}
