@@ -1,7 +1,8 @@
 //! `MappedFile` under a `JsonlSink` against a plain `File`, encoding included, every event flushed; one thread and two.
 //!
 //! `cargo bench --bench mapped --features mmap` takes the sinks in turn, prints a table of medians and the slowest records,
-//! and writes the ratios to `target/mapped-ratios.json`. Files are made, closed and deleted as part of a pass.
+//! and writes the ratios to `target/mapped-ratios.json`. What is timed is recording,
+//! without opening and closing the files.
 #![allow(missing_docs, clippy::print_stdout, reason = "a benchmark reports to a person")]
 
 #[cfg(unix)]
@@ -34,10 +35,12 @@ mod unix {
     };
 
     use super::support::corpora;
-    use super::support::timing::{Contender, Group, medians, table, write_ratios};
+    use super::support::timing::{Group, table, write_ratios};
 
     /// How often a pass goes through the corpus of a thousand events: enough for a few dozen windows.
     const LAPS: usize = 100;
+
+    const ROUNDS: usize = 15;
 
     pub(super) fn run() -> io::Result<()> {
         let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("mapped-{}", std::process::id()));
@@ -93,62 +96,72 @@ mod unix {
                 line
             })
             .collect();
-        let contenders = &mut [
-            contender("mapped", || {
-                let sink = mapped(path);
-                record_all(&sink, events, LAPS);
-                finish(sink);
-            }),
-            contender("file", || {
-                let sink = file(path);
-                record_all(&sink, events, LAPS);
-                finish(sink);
-            }),
-            contender("bare write(2)", || {
+        let contenders: &mut [Contender<'_>] = &mut [
+            ("mapped", &mut || recording(mapped(path), |sink| record_all(sink, events, LAPS))),
+            ("file", &mut || recording(file(path), |sink| record_all(sink, events, LAPS))),
+            ("bare write(2)", &mut || {
                 let mut file = create_trace_file(path).expect("a file");
+                let start = Instant::now();
                 for _ in 0..LAPS {
                     lines.iter().for_each(|line| file.write_all(line).expect("room"));
                 }
+                start.elapsed()
             }),
-            contender("encoding alone", || {
+            ("encoding alone", &mut || {
                 let sink = JsonlSink::new(io::sink(), &header()).expect("a sink");
-                record_all(&sink, events, LAPS);
-                finish(sink);
+                recording(sink, |sink| record_all(sink, events, LAPS))
             }),
         ];
         let bytes = lines.iter().map(Vec::len).sum::<usize>() as f64 / lines.len() as f64;
-        group("mapped", bytes, LAPS * events.len(), contenders)
+        Group { name: "mapped", bytes_per_event: bytes, nanoseconds: medians(contenders, LAPS * events.len()) }
     }
 
     /// The same number of events in all, by two threads and by one.
     fn threads(owned: &[OwnedEvent], path: &Path) -> Group {
         let by = |threads: usize| {
-            let sink = mapped(path);
-            thread::scope(|scope| {
-                for _ in 0..threads {
-                    scope.spawn(|| {
-                        let arena = Arena::new();
-                        let events: Vec<_> = owned.iter().map(|event| event.view(&arena)).collect();
-                        record_all(&sink, &events, LAPS / threads);
-                    });
-                }
-            });
-            finish(sink);
+            recording(mapped(path), |sink| {
+                thread::scope(|scope| {
+                    for _ in 0..threads {
+                        scope.spawn(|| {
+                            let arena = Arena::new();
+                            let events: Vec<_> = owned.iter().map(|event| event.view(&arena)).collect();
+                            record_all(sink, &events, LAPS / threads);
+                        });
+                    }
+                });
+            })
         };
-        let contenders = &mut [contender("two threads", || by(2)), contender("one thread", || by(1))];
-        group("mapped_threads", 0.0, LAPS * owned.len(), contenders)
+        let contenders: &mut [Contender<'_>] = &mut [("two threads", &mut || by(2)), ("one thread", &mut || by(1))];
+        let nanoseconds = medians(contenders, LAPS * owned.len());
+        Group { name: "mapped_threads", bytes_per_event: 0.0, nanoseconds }
     }
 
-    fn contender<'a>(name: &'static str, pass: impl FnMut() + 'a) -> Contender<'a> {
-        Contender { name, pass: Box::new(pass) }
+    /// How long recording takes, without opening and closing.
+    fn recording<W: Write + Send>(sink: JsonlSink<W>, record: impl FnOnce(&dyn TraceSink)) -> Duration {
+        let start = Instant::now();
+        record(&sink);
+        let time = start.elapsed();
+        finish(sink);
+        time
     }
 
-    fn group(name: &'static str, bytes_per_event: f64, events: usize, contenders: &mut [Contender<'_>]) -> Group {
-        let nanoseconds = medians(contenders, 9, Duration::ZERO)
-            .into_iter()
-            .map(|(name, time)| (name, time.as_nanos() as f64 / events as f64))
-            .collect();
-        Group { name, bytes_per_event, nanoseconds }
+    /// A name, and a pass that says how long it took.
+    type Contender<'a> = (&'static str, &'a mut dyn FnMut() -> Duration);
+
+    /// Nanoseconds an event, medians of rounds in each of which every contender has its turn, another one first each time.
+    fn medians(contenders: &mut [Contender<'_>], events: usize) -> Vec<(&'static str, f64)> {
+        let mut times = vec![Vec::new(); contenders.len()];
+        for round in 0..ROUNDS {
+            for turn in 0..contenders.len() {
+                let index = (turn + round) % contenders.len();
+                times[index].push((contenders[index].1)());
+            }
+        }
+        let median = |mut times: Vec<Duration>| {
+            times.sort();
+            times[times.len() / 2].as_nanos() as f64 / events as f64
+        };
+        contenders.iter().zip(times).map(|((name, _), times)| (*name, median(times))).collect()
     }
 
     /// Quantiles of the time of one record, the clock's own included.

@@ -174,6 +174,40 @@ fn every_end_has_its_outcome() {
     }
 }
 
+/// Runs a script with a flight recorder of one kilobyte, and gives its exit code and what it left.
+fn fly(name: &str, text: &str) -> (Option<i32>, Option<String>) {
+    let scratch = ScratchDir::new(&format!("interpreter-flight-{name}"));
+    let (script, trace) = (scratch.path().join("test.rhai"), scratch.path().join("run.jsonl"));
+    fs::write(&script, text).expect("a script");
+    let output = Command::new(INTERPRETER.executable())
+        .arg("--flight-recorder=1")
+        .arg("--trace")
+        .arg(&trace)
+        .arg(&script)
+        .output()
+        .expect("the interpreter runs");
+    (output.status.code(), fs::read_to_string(&trace).ok())
+}
+
+#[test]
+fn a_flight_recorder_leaves_the_last_events_of_a_run_that_ends_badly() {
+    let (code, dump) = fly("bad", "fn main() { for i in 0..100 { console::log(i) } throw \"over\" }");
+    assert_eq!(code, Some(1));
+    let dump = dump.expect("a dump");
+    let lines: Vec<Value> = dump.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    assert_eq!(lines[0]["event"], "trace_header");
+    assert_eq!(lines[1]["event"], "host_call", "the beginning is overwritten");
+    assert_eq!(lines[lines.len() - 1], json!({"event": "run_ended", "outcome": "error", "message": "over"}));
+    let last_call = lines.iter().rfind(|line| line["event"] == "host_call").expect("a call");
+    assert_eq!(last_call["args"], json!([{"type": "int", "value": 99}]));
+    assert!(dump.len() < 2 * 1024);
+}
+
+#[test]
+fn a_flight_recorder_leaves_nothing_of_a_run_that_ends_well() {
+    assert_eq!(fly("good", "fn main() { console::log(1) }"), (Some(0), None));
+}
+
 #[test]
 fn a_line_on_standard_input_cancels_the_run() {
     let text = r#"fn main() { tasks::start("beside", || loop {}); loop {} }"#;

@@ -2,17 +2,18 @@
 //!
 //!     cargo run --release --example interpreter
 //!     cargo run --release --example interpreter -- examples/interpreter/scripts/inventory.rhai
+//!     cargo run --release --example interpreter -- --flight-recorder examples/interpreter/scripts/backup.rhai
 //!
 //! The first records a count of the words in a folder of documents, done by several tasks. What an interpreter has to do
 //! to be recorded like this stands in two small files: `runtime/value.rs` wraps its values, and `runtime/host.rs` holds
-//! the one place that every host call goes through.
+//! the one place that every host call goes through. With `--flight-recorder` only the last events are kept, in memory, and
+//! written out when a run ends badly, as the third one does.
 
 mod options;
 mod report;
 mod runtime;
 
 use std::error::Error;
-use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
@@ -20,7 +21,7 @@ use std::sync::{Arc, OnceLock};
 use std::thread;
 
 use clap::Parser;
-use cove_trace::{JsonlSink, RecordingBackend, RunOutcome, TraceHeader, create_trace_file};
+use cove_trace::{JsonlSink, RecordingBackend, RingSink, RunOutcome, TraceHeader, TraceSink, create_trace_file};
 
 use self::options::Options;
 use self::report::Report;
@@ -37,9 +38,45 @@ fn main() -> ExitCode {
 fn run(options: &Options) -> Result<ExitCode, Box<dyn Error>> {
     let program = Program::load(&options.script)?;
     let path = options.trace_path();
-    let sink = Arc::new(open_sink(&path, options)?);
+    match options.flight_recorder {
+        Some(kilobytes) => run_with_flight_recorder(program, options, &path, kilobytes),
+        None => run_to_file(program, options, &path),
+    }
+}
 
-    let ending = Run::execute(
+/// Every event goes into the file as it happens.
+fn run_to_file(program: Program, options: &Options, path: &Path) -> Result<ExitCode, Box<dyn Error>> {
+    let sink = Arc::new(JsonlSink::new(create_trace_file(path)?, &header(options))?);
+    let ending = execute(program, options, Arc::clone(&sink) as _);
+    let finished = Arc::into_inner(sink).ok_or("a task outlived its run")?.finish();
+    let report = Report::read(path, false)?;
+    report.show(&mut io::stdout().lock(), path, &ending, finished.dropped)?;
+    Ok(exit_code(&ending, finished.dropped, &report))
+}
+
+/// The last events are kept in memory, and written to the file when the run ends badly, by a panic too.
+fn run_with_flight_recorder(
+    program: Program,
+    options: &Options,
+    path: &Path,
+    kilobytes: usize,
+) -> Result<ExitCode, Box<dyn Error>> {
+    let ring = Arc::new(RingSink::new(kilobytes.saturating_mul(1024), &header(options)));
+    let ending = {
+        let _dump = ring.dump_on_panic(|| create_trace_file(path));
+        execute(program, options, Arc::clone(&ring) as _)
+    };
+    if ending.outcome == RunOutcome::Success {
+        return Ok(ExitCode::SUCCESS);
+    }
+    ring.dump(&mut create_trace_file(path)?)?;
+    let report = Report::read(path, true)?;
+    report.show(&mut io::stdout().lock(), path, &ending, ring.dropped())?;
+    Ok(exit_code(&ending, ring.dropped(), &report))
+}
+
+fn execute(program: Program, options: &Options, sink: Arc<dyn TraceSink>) -> Ending {
+    Run::execute(
         program,
         modules::operations(),
         Setup {
@@ -47,26 +84,23 @@ fn run(options: &Options) -> Result<ExitCode, Box<dyn Error>> {
             args: options.args.iter().map(|arg| arg.to_string_lossy().into_owned()).collect(),
             granted: options.granted(),
             limits: options.limits(),
-            sink: Arc::clone(&sink) as _,
+            sink,
             stop: stop_switch(options.stop_on_input),
         },
-    );
-
-    let finished = Arc::into_inner(sink).ok_or("a task outlived its run")?.finish();
-    let report = Report::read(&path)?;
-    report.show(&mut io::stdout().lock(), &path, &ending, finished.dropped)?;
-    Ok(match ending.outcome {
-        _ if finished.dropped > 0 || !report.is_clean() => ExitCode::from(3),
-        RunOutcome::Success => ExitCode::SUCCESS,
-        _ => ExitCode::FAILURE,
-    })
+    )
 }
 
-/// A sink that writes to a fresh file, with the header already in it.
-fn open_sink(path: &Path, options: &Options) -> io::Result<JsonlSink<File>> {
+fn exit_code(ending: &Ending, dropped: u64, report: &Report) -> ExitCode {
+    match ending.outcome {
+        _ if dropped > 0 || !report.is_clean() => ExitCode::from(3),
+        RunOutcome::Success => ExitCode::SUCCESS,
+        _ => ExitCode::FAILURE,
+    }
+}
+
+fn header(options: &Options) -> TraceHeader {
     let entry = options.script.to_string_lossy();
-    let header = TraceHeader::new(RecordingBackend::Ast, options.capture(), entry).with_args(&options.args);
-    JsonlSink::new(create_trace_file(path)?, &header)
+    TraceHeader::new(RecordingBackend::Ast, options.capture(), entry).with_args(&options.args)
 }
 
 /// What ends the run from outside: a line on standard input, if that was asked for.

@@ -25,6 +25,9 @@ pub(crate) struct Options {
     /// Where the trace goes; a file named after the script in the directory for temporary files when not given.
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
+    /// Keep the last kilobytes of the trace in memory, and write them out only if the run ends badly.
+    #[arg(long, value_name = "KILOBYTES", num_args = 0..=1, default_missing_value = "64", require_equals = true)]
+    pub(crate) flight_recorder: Option<usize>,
     /// Record of each argument and result nothing but its type.
     #[arg(long)]
     redacted: bool,

@@ -18,14 +18,15 @@ pub(crate) struct Report {
 }
 
 impl Report {
-    pub(crate) fn read(path: &Path) -> io::Result<Self> {
+    /// Reads the trace at `path`, `partial` if its beginning may be missing.
+    pub(crate) fn read(path: &Path, partial: bool) -> io::Result<Self> {
         let mut problems = Vec::new();
         let mut summary = Summary::read(TraceReader::new(File::open(path)?), |error| {
             problems.push(format!("line {}: {error}", error.position().line));
         });
         summary.file = path.display().to_string();
         // What can't be read was reported by the summary.
-        Checker::new().read(
+        Checker::new().partial(partial).read(
             &mut TraceReader::new(File::open(path)?),
             |_| {},
             |finding| problems.push(format!("line {}: {}", finding.line, finding.message)),

@@ -6,6 +6,7 @@
 
 use std::fs::File;
 use std::io;
+use std::os::unix::fs::FileExt;
 use std::process;
 use std::sync::atomic::{AtomicU8, Ordering};
 
@@ -28,7 +29,9 @@ impl Window {
     /// The file grows by them, and they read as zeros until they are filled. What the disk has no room for is an error here,
     /// and so can't be a signal later.
     pub(super) fn open(file: &File, start: u64, len: usize) -> io::Result<Self> {
+        refuse_copy_on_write(file)?;
         reserve(file, start, len)?;
+        fill(file, start, len)?;
         let map = MmapOptions::new().offset(start).len(len).map_raw(file)?;
         fault_in(&map)?;
         Ok(Self { map, start, used: 0 })
@@ -59,6 +62,20 @@ impl Window {
         self.used += taken;
         taken
     }
+}
+
+/// Writes zeros. It is not for the disk's sake: a page that a write brought in is mapped five times faster than one that
+/// the fault has to bring in. The pieces are large enough for the kernel to take memory in, and small enough for it to stay
+/// fast at each page of a piece.
+fn fill(file: &File, start: u64, len: usize) -> io::Result<()> {
+    static ZEROS: [u8; 64 * 1024] = [0; 64 * 1024];
+    let mut done = 0;
+    while done < len {
+        let piece = &ZEROS[..ZEROS.len().min(len - done)];
+        file.write_all_at(piece, start + done as u64)?;
+        done += piece.len();
+    }
+    Ok(())
 }
 
 /// Brings in all pages of a fresh map. An error where storing into it would be a signal.
@@ -98,6 +115,32 @@ fn reserve(file: &File, start: u64, len: usize) -> io::Result<()> {
             return Err(error);
         }
     }
+}
+
+/// On a file system that writes each block to a new place, setting blocks aside is no promise: a page that went to the disk
+/// needs another block when it is stored to again, and where there is none, that is a signal.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+fn refuse_copy_on_write(file: &File) -> io::Result<()> {
+    use std::os::fd::AsRawFd;
+
+    /// btrfs, bcachefs, ZFS, NILFS, as `statfs(2)` and their sources have them.
+    const COPY_ON_WRITE: [u32; 4] = [0x9123_683e, 0xca45_1a4e, 0x2fc1_2fc1, 0x0000_3434];
+    let mut about = std::mem::MaybeUninit::<libc::statfs>::uninit();
+    // SAFETY: the descriptor is open for as long as `file` is borrowed, and the pointer is to room for a whole `statfs`.
+    if unsafe { libc::fstatfs(file.as_raw_fd(), about.as_mut_ptr()) } != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: the call succeeded, so all of it is filled in.
+    let kind = unsafe { about.assume_init() }.f_type;
+    // Its type differs between platforms; the numbers have 32 bits.
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::unnecessary_cast)]
+    let kind = kind as u32;
+    if COPY_ON_WRITE.contains(&kind) { Err(io::ErrorKind::Unsupported.into()) } else { Ok(()) }
+}
+
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+fn refuse_copy_on_write(_: &File) -> io::Result<()> {
+    Ok(())
 }
 
 /// Other systems have no call that sets blocks aside on every file system or says that it can't.

@@ -19,18 +19,18 @@ use super::create_trace_file;
 ///
 /// What is stored belongs to the kernel and outlives the process, however that ends; not a machine that loses power.
 ///
-/// - The disk sets its blocks aside before they are mapped, a megabyte at a time, so a full disk is an error of a write
+/// - The disk sets its blocks aside before they are mapped, half a megabyte at a time, so a full disk is an error of a write
 ///   (nothing of which is then written) and never a signal. So is the process's limit on the size of files.
-/// - A thread of its own has the next megabyte mapped and its pages in memory before they are needed.
+/// - A thread of its own has the next half megabyte mapped and its pages in memory before they are needed.
 /// - The last byte of each write, a line's newline, is stored after all others: a process that is killed leaves no line
 ///   that ends like a whole one and is not.
 /// - [Closing](Self::close) or dropping cuts the file to its exact length. Until then, and when the process is killed, or
-///   exits without dropping it, up to three megabytes of zeros follow the last line; [`TraceReader`](crate::TraceReader) takes
+///   exits without dropping it, up to one and a half megabytes of zeros follow the last line; [`TraceReader`](crate::TraceReader) takes
 ///   such an end for a torn one. A reader that comes by while a line is being stored can find zeros *in* that line, if it
 ///   copies the beginning before it is stored and the end after: it should read the line again.
 /// - In a forked child writing is an error and dropping leaves the file alone.
 ///
-/// Where that can't be had (file systems that can't set blocks aside; systems other than Linux and Android; no thread) it is
+/// Where that can't be had (file systems that can't set blocks aside, or that copy on write, as btrfs and ZFS do; systems other than Linux and Android; no thread) it is
 /// written to as any other; [`is_mapped`](Self::is_mapped) says which.
 ///
 /// The one thing it can't survive is another program that shortens the file while it is mapped: storing beyond its end is
@@ -122,7 +122,7 @@ impl MappedFile {
 }
 
 impl Write for MappedFile {
-    /// Takes all of `bytes`, or what there is room for in the current megabyte.
+    /// Takes all of `bytes`, or what there is room for in the current window.
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if self.home.is_left() {
             return Err(io::Error::other("the trace is recorded by the process that this one was forked from"));
