@@ -53,7 +53,7 @@ fn run(options: &Options) -> Result<ExitCode, Box<dyn Error>> {
     );
 
     let finished = Arc::into_inner(sink).ok_or("something outlived the run")?.finish();
-    let report = Report::read(&path)?;
+    let report = Report::read(&path, false)?;
     report.show(&mut io::stdout().lock(), &path, &ending, finished.dropped)?;
     Ok(match ending.outcome {
         _ if finished.dropped > 0 || !report.is_clean() => ExitCode::from(3),

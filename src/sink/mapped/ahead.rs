@@ -8,10 +8,10 @@ use std::thread::{self, JoinHandle};
 
 use super::memory::Window;
 
-/// How much of a file is mapped at a time: so much that fewer than one event in a thousand has to move on to the next, and
-/// so little that a window just made ready is still in the processor's cache. What a process that is killed leaves behind its
-/// last line is three of these at most.
-const WINDOW: usize = 512 * 1024;
+/// How much of a file is mapped at a time: so much that far fewer than one event in a thousand has to move on to the next,
+/// and so little that a window just made ready is still in the processor's cache. What a process that is killed leaves
+/// behind its last line is three of these at most.
+const WINDOW: usize = 1024 * 1024;
 
 /// On a disk that is nearly full windows get as small as this. A multiple of every page size there is.
 const SMALLEST_WINDOW: usize = 64 * 1024;

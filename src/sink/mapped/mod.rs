@@ -19,13 +19,13 @@ use super::create_trace_file;
 ///
 /// What is stored belongs to the kernel and outlives the process, however that ends; not a machine that loses power.
 ///
-/// - The disk sets its blocks aside before they are mapped, half a megabyte at a time, so a full disk is an error of a write
+/// - The disk sets its blocks aside before they are mapped, a megabyte at a time, so a full disk is an error of a write
 ///   (nothing of which is then written) and never a signal. So is the process's limit on the size of files.
-/// - A thread of its own has the next half megabyte mapped and its pages in memory before they are needed.
+/// - A thread of its own has the next megabyte mapped and its pages in memory before they are needed.
 /// - The last byte of each write, a line's newline, is stored after all others: a process that is killed leaves no line
 ///   that ends like a whole one and is not.
 /// - [Closing](Self::close) or dropping cuts the file to its exact length. Until then, and when the process is killed, or
-///   exits without dropping it, up to one and a half megabytes of zeros follow the last line; [`TraceReader`](crate::TraceReader) takes
+///   exits without dropping it, up to three megabytes of zeros follow the last line; [`TraceReader`](crate::TraceReader) takes
 ///   such an end for a torn one. A reader that comes by while a line is being stored can find zeros *in* that line, if it
 ///   copies the beginning before it is stored and the end after: it should read the line again.
 /// - In a forked child writing is an error and dropping leaves the file alone.
