@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Small files with one job each, all their unsafe code explained. A file that is added here asks for a review of its own.
-const MAY_HOLD_UNSAFE_CODE: [&str; 8] = [
+const MAY_HOLD_UNSAFE_CODE: &[&str] = &[
     "src/encode/bounds.rs",
     "src/encode/buffer.rs",
     "src/encode/escape.rs",
