@@ -135,6 +135,7 @@ pub mod integrating {}
 mod names;
 pub mod owned;
 pub mod reader;
+pub mod replay;
 pub mod sink;
 #[cfg(feature = "summary")]
 pub mod summary;
@@ -150,6 +151,7 @@ pub use event::{
 };
 pub use names::{RecordingBackend, RunOutcome, UnknownName, ValueCapture};
 pub use reader::{Position, ReadError, ReadErrorKind, TracePart, TraceReader};
+pub use replay::Replay;
 #[cfg(all(feature = "mmap", unix))]
 pub use sink::MappedFile;
 pub use sink::{JsonlSink, NullSink, RingSink, TeeSink, TraceSink, create_trace_file};

@@ -67,7 +67,7 @@ fn files_where(holds: impl Fn(&str, Option<char>) -> bool) -> BTreeSet<String> {
 
 #[test]
 fn unsafe_code_stands_in_the_files_that_may_hold_it_and_in_no_other() {
-    let named = BTreeSet::from(MAY_HOLD_UNSAFE_CODE.map(str::to_owned));
+    let named: BTreeSet<String> = MAY_HOLD_UNSAFE_CODE.iter().map(|name| (*name).to_owned()).collect();
     assert_eq!(files_where(|identifier, _| identifier == "unsafe"), named, "files with unsafe code");
     // The compiler denies it everywhere else.
     assert_eq!(files_where(|identifier, _| identifier == "unsafe_code"), named, "files that allow it");

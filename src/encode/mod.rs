@@ -65,6 +65,17 @@ pub fn value_to_json<V: TraceValue + ?Sized>(value: &V, capture: ValueCapture) -
     String::from_utf8(out).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
 }
 
+/// Appends each of `values` to `out` in the trace's value encoding, with a newline after it. Equal values give equal bytes,
+/// and no encoding has a newline in it, so values can be compared and kept in this form.
+pub(crate) fn encode_value_lines(values: &[RecordedValue<'_>], capture: ValueCapture, out: &mut Vec<u8>) {
+    append(out, |encoder| {
+        for value in values {
+            encoder.recorded(value, capture);
+            encoder.line.put(b"\n");
+        }
+    });
+}
+
 impl RenderedCallSite {
     /// Renders the operation `op` of host module `module`, guarded by `capability`. Allocates; meant for start-up.
     #[must_use]

@@ -1,0 +1,258 @@
+//! A live run held against a trace that need not hold its values.
+
+use std::io::Read;
+use std::sync::{Mutex, PoisonError};
+
+use super::compare::{Comparison, Difference, Gaps};
+use super::conclusion::{Conclusion, conclude};
+use super::divergence::{Details, Divergence, DivergenceKind, task_name};
+use super::findings::{Findings, Incomplete};
+use super::matching::{Due, Matching, Next, Order, Tasks};
+use super::open_error::OpenError;
+use super::recording::{Completeness, Outcome, Recording, TapeEnd};
+use super::report::with_values;
+use super::scratch::{self, Scratch};
+use super::shown::{Name, Operation};
+use crate::encode::encode_value_lines;
+use crate::event::{HostCall, HostOutcome, TraceEvent, TraceHeader};
+use crate::names::{RunOutcome, ValueCapture};
+use crate::reader::TraceReader;
+use crate::sink::TraceSink;
+
+/// A live run held against a trace, which may be redacted: a [`TraceSink`] to record the run into. Made by
+/// [`Replay::check_only`](super::Replay::check_only).
+///
+/// A redacted trace can't be replayed: it has no results. But a run with its real host can be compared with it, and an
+/// interpreter that records needs nothing more for that than this sink in the place of its own, or beside it.
+///
+/// ```
+/// use cove_trace::replay::Verdict;
+/// use cove_trace::{Replay, RunOutcome, TraceEvent, TraceSink};
+///
+/// # let trace = concat!(
+/// #     r#"{"event":"trace_header","version":4,"backend":"vm","values":"redacted","entry":"main","args":[]}"#, "\n",
+/// #     r#"{"event":"run_ended","outcome":"success","message":null}"#, "\n",
+/// # ).as_bytes();
+/// let check = Replay::check_only(trace)?;
+/// fn run(sink: &dyn TraceSink) {
+///     // The interpreter, with its host.
+///     sink.record(&TraceEvent::RunEnded { outcome: RunOutcome::Success, message: None });
+/// }
+/// run(&check);
+/// assert_eq!(check.finish().verdict, Verdict::Reproduced);
+/// # Ok::<(), cove_trace::replay::OpenError>(())
+/// ```
+///
+/// What it compares: for each task, which operations it called in which order, under which capabilities; how many
+/// arguments it passed and of what types; whether the call was granted; whether it came to a value (and of what type), to an
+/// error, or to nothing; and with what outcome the run ended. What that proves is that the program took the same way through
+/// its host's API, and was given the same rights, as far as operations and types tell.
+///
+/// What it does not prove: that any argument or result was the same, of which each is counted as
+/// [unchecked](Conclusion::unchecked), nor that messages were. Two runs that read different files, or send different
+/// things to different places, through the same operations, are the same to it. All this holds of a trace with full values
+/// too: a host's results differ from run to run for good reasons, and only types are compared.
+#[derive(Debug)]
+pub struct LiveCheck {
+    matching: Matching,
+    findings: Findings,
+    ended: Mutex<Option<RunOutcome>>,
+}
+
+impl LiveCheck {
+    /// Loads the trace that `reader` is at the beginning of.
+    ///
+    /// # Errors
+    ///
+    /// When the trace can't be read.
+    pub fn from_reader<R: Read>(reader: &mut TraceReader<R>) -> Result<Self, OpenError> {
+        let recording = Recording::load(reader, ValueCapture::Redacted)?;
+        Ok(Self { matching: Matching::new(recording), findings: Findings::default(), ended: Mutex::default() })
+    }
+
+    /// The same check, matching calls in another order.
+    #[must_use]
+    pub fn order(mut self, order: Order) -> Self {
+        self.matching.order = order;
+        self
+    }
+
+    /// The same check, matching tasks in another way. The spawns are told by the run's events.
+    #[must_use]
+    pub fn tasks(mut self, tasks: Tasks) -> Self {
+        self.matching.tasks = tasks;
+        self
+    }
+
+    /// The trace's header.
+    #[must_use]
+    pub fn header(&self) -> &TraceHeader {
+        &self.matching.recording.header
+    }
+
+    /// How much of the run the trace holds.
+    #[must_use]
+    pub fn completeness(&self) -> Completeness {
+        self.matching.recording.completeness()
+    }
+
+    /// The first divergence, if there is one by now. What comes after it is not compared any more.
+    #[must_use]
+    pub fn divergence(&self) -> Option<&Divergence> {
+        self.findings.first()
+    }
+
+    /// Sums up, when the run has ended. One that recorded no end is taken for cancelled.
+    #[must_use]
+    pub fn finish(&self) -> Conclusion {
+        let ended = *self.ended.lock().unwrap_or_else(PoisonError::into_inner);
+        conclude(&self.matching, &self.findings, ended.unwrap_or(RunOutcome::Cancelled), None)
+    }
+
+    fn host_call(&self, call: &HostCall<'_>) {
+        self.findings.asked();
+        if self.findings.stopped_by().is_some() {
+            return;
+        }
+        scratch::with(|scratch| {
+            scratch.asked.clear();
+            encode_value_lines(call.args, ValueCapture::Redacted, &mut scratch.asked);
+            loop {
+                match self.matching.next(call.task) {
+                    Next::Call(due) => match self.compare(call, &due, scratch) {
+                        Ok(unchecked) => {
+                            if self.matching.take(&due, 0) {
+                                return self.findings.count_unchecked(unchecked);
+                            }
+                        }
+                        Err(divergence) => return drop(self.findings.diverged(*divergence)),
+                    },
+                    Next::End { recorded_task, tape } => {
+                        return match tape.end {
+                            TapeEnd::Stopped => {}
+                            TapeEnd::Unknown => self.incomplete(call.task, tape.calls.len()),
+                            TapeEnd::Completed => drop(self.findings.diverged(self.matching.more_calls(
+                                call.task,
+                                recorded_task,
+                                tape.calls.len(),
+                                call.site,
+                                &scratch.asked,
+                            ))),
+                        };
+                    }
+                    Next::Unknown if self.completeness() != Completeness::Complete => {
+                        return self.incomplete(call.task, 0);
+                    }
+                    Next::Unknown => {
+                        let divergence = self.matching.unknown_task(call.task, call.site, &scratch.asked);
+                        return drop(self.findings.diverged(divergence));
+                    }
+                }
+            }
+        });
+    }
+
+    fn incomplete(&self, task: u64, recorded_calls: usize) {
+        let call_in_task = Some(recorded_calls as u64 + 1);
+        self.findings.ended_at(Incomplete { reason: self.completeness(), task: Some(task), call_in_task });
+    }
+
+    /// Compares a call with the one that is due, and gives how many values were compared by their types.
+    fn compare(&self, live: &HostCall<'_>, due: &Due<'_>, scratch: &Scratch) -> Result<u64, Box<Divergence>> {
+        let (recording, task) = (&self.matching.recording, live.task);
+        if self.matching.order == Order::Strict && self.matching.recorded_task(task) != Some(due.recorded_task) {
+            return Err(Box::new(self.matching.other_task(task, due, live.site, &scratch.asked)));
+        }
+        if recording.site(due.call) != live.site {
+            return Err(Box::new(self.matching.other_call(task, due, live.site, &scratch.asked, None)));
+        }
+        let mut unchecked = live.args.len() as u64;
+        if recording.args(due.call) != scratch.asked
+            && let Err(difference) = compared(recording.args(due.call), &scratch.asked)
+        {
+            return Err(Box::new(self.matching.other_arguments(task, due, live.site, *difference)));
+        }
+        let verdict = |granted| if granted { "granted" } else { "not granted" };
+        if due.call.granted != live.granted {
+            let sides = [verdict(due.call.granted), verdict(live.granted)].map(str::to_owned);
+            return Err(self.other(DivergenceKind::OtherVerdict, "granted", "another verdict", sides, live, due));
+        }
+        let sides = [shown_recorded(recording.outcome(due.call)), shown_live(live.outcome.as_ref())];
+        if sides[0] != sides[1] {
+            return Err(self.other(DivergenceKind::OtherOutcome, "outcome", "another outcome", sides, live, due));
+        }
+        unchecked += u64::from(matches!(live.outcome, Some(HostOutcome::Value(_))));
+        Ok(unchecked)
+    }
+
+    fn other(
+        &self,
+        kind: DivergenceKind,
+        path: &str,
+        what: &str,
+        [recorded, asked]: [String; 2],
+        live: &HostCall<'_>,
+        due: &Due<'_>,
+    ) -> Box<Divergence> {
+        Box::new(Divergence::new(Details {
+            headline: format!("{}'s {} came to {what} than recorded", task_name(live.task), Operation(live.site)),
+            path: Some(path.to_owned()),
+            recorded,
+            asked,
+            ..self.matching.at_call(kind, live.task, due)
+        }))
+    }
+}
+
+impl TraceSink for LiveCheck {
+    fn record(&self, event: &TraceEvent<'_>) {
+        match event {
+            TraceEvent::TaskSpawned { id, parent, scope } => self.matching.spawned(*id, *parent, scope),
+            TraceEvent::HostCall(call) => self.host_call(call),
+            TraceEvent::RunEnded { outcome, .. } => {
+                *self.ended.lock().unwrap_or_else(PoisonError::into_inner) = Some(*outcome);
+            }
+            _ => {}
+        }
+    }
+
+    fn is_recording(&self) -> bool {
+        true
+    }
+}
+
+/// Compares arguments by their types.
+fn compared(recorded: &[u8], live: &[u8]) -> Result<(), Box<Difference>> {
+    with_values(recorded, |recorded| with_values(live, |live| Comparison::new(Gaps::InEither).args(recorded, live)))
+}
+
+fn shown_recorded(outcome: Outcome<'_>) -> String {
+    match outcome {
+        Outcome::None => "nothing".to_owned(),
+        Outcome::Value(line) => shown_type(line),
+        Outcome::Error(_) => "an error".to_owned(),
+        Outcome::NotRecordable => "not recordable".to_owned(),
+    }
+}
+
+fn shown_live(outcome: Option<&HostOutcome<'_>>) -> String {
+    match outcome {
+        None => "nothing".to_owned(),
+        Some(HostOutcome::Value(value)) => {
+            let mut line = Vec::new();
+            encode_value_lines(&[*value], ValueCapture::Redacted, &mut line);
+            shown_type(&line)
+        }
+        Some(HostOutcome::Error(_)) => "an error".to_owned(),
+        Some(HostOutcome::NotRecordable) => "not recordable".to_owned(),
+    }
+}
+
+/// A value of this type, in words.
+fn shown_type(line: &[u8]) -> String {
+    use crate::value::TraceValue;
+
+    with_values(line, |values| {
+        values.iter().map(|value| format!("a value of type {}", Name(&value.type_name()))).collect()
+    })
+}

@@ -1,0 +1,219 @@
+//! What a replay comes to.
+
+use std::fmt;
+
+use super::divergence::{Details, Divergence, DivergenceKind, count};
+use super::findings::{Findings, Incomplete};
+use super::matching::Matching;
+use super::recording::{Completeness, is_limit};
+use super::report::were;
+use super::shown::shown_beside;
+use crate::names::RunOutcome;
+use crate::value::RecordedValue;
+
+/// What a replay, or a check of a live run, comes to. Printed, it is a report: one line, or the first divergence.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Conclusion {
+    /// The answer in one word.
+    pub verdict: Verdict,
+    /// The divergences, in the order in which they were found: the first one, or, of a replay that keeps going, all.
+    pub divergences: Vec<Divergence>,
+    /// How many divergences there were, also where not all of them are kept.
+    pub divergences_found: u64,
+    /// How many host calls the trace has.
+    pub calls_recorded: u64,
+    /// How many of them were asked for.
+    pub calls_asked: u64,
+    /// Recorded calls that were not asked for, other than those below.
+    pub unused: u64,
+    /// Recorded calls that were not asked for, of tasks that the recorded run stopped: how far such a task gets is up to
+    /// scheduling.
+    pub unused_by_stopped: u64,
+    /// Parts of arguments, or of results when a live run is checked, of which nothing but the type could be compared.
+    pub unchecked: u64,
+}
+
+/// What a replay comes to, in one word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// The run did what was recorded, to its end.
+    Reproduced,
+    /// The run did what was recorded as far as that goes, and the recording goes no further.
+    Incomplete(Incomplete),
+    /// The run did something else.
+    Diverged,
+}
+
+impl Conclusion {
+    /// The divergence to report: the first.
+    #[must_use]
+    pub fn divergence(&self) -> Option<&Divergence> {
+        self.divergences.first()
+    }
+}
+
+impl fmt::Display for Conclusion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let asked = count(self.calls_asked, "call");
+        match (&self.verdict, self.divergence()) {
+            (Verdict::Incomplete(incomplete), _) => {
+                write!(f, "As recorded for {asked}, and then incomplete: {incomplete}")?;
+            }
+            (_, None) => write!(f, "As recorded, to the end: {asked}")?,
+            (_, Some(first)) => {
+                write!(f, "{first}")?;
+                if self.divergences_found > 1 {
+                    write!(f, "\n{} in all", count(self.divergences_found, "divergence"))?;
+                }
+                return Ok(());
+            }
+        }
+        if self.unchecked > 0 {
+            write!(f, "; {} compared by type alone", count(self.unchecked, "value"))?;
+        }
+        if self.unused_by_stopped > 0 {
+            write!(f, "; {} of stopped tasks not asked for", count(self.unused_by_stopped, "call"))?;
+        }
+        Ok(())
+    }
+}
+
+/// Sums up, with the run's end. The message is not compared where none is given.
+pub(super) fn conclude(
+    matching: &Matching,
+    findings: &Findings,
+    outcome: RunOutcome,
+    message: Option<Option<&str>>,
+) -> Conclusion {
+    let completeness = matching.recording.completeness();
+    let end = End { matching, findings, outcome, message, completeness };
+    let (mut divergences, mut divergences_found) = findings.all();
+    if divergences.is_empty() || findings.keep_going {
+        let found = end.divergences();
+        divergences_found += found.len() as u64;
+        divergences.extend(found);
+        if !findings.keep_going {
+            divergences.truncate(1);
+            divergences_found = divergences_found.min(1);
+        }
+    }
+    let unused = matching.unused();
+    let left = |is_stopped| unused.iter().filter(|one| one.is_stopped == is_stopped).map(|one| one.left as u64).sum();
+    Conclusion {
+        verdict: if divergences.is_empty() { end.verdict() } else { Verdict::Diverged },
+        divergences,
+        divergences_found,
+        calls_recorded: matching.recording.calls.len() as u64,
+        calls_asked: matching.calls_asked() as u64,
+        unused: left(false),
+        unused_by_stopped: left(true),
+        unchecked: findings.unchecked(),
+    }
+}
+
+/// The end of a run, and all that there is to hold against it.
+struct End<'r> {
+    matching: &'r Matching,
+    findings: &'r Findings,
+    outcome: RunOutcome,
+    message: Option<Option<&'r str>>,
+    completeness: Completeness,
+}
+
+impl End<'_> {
+    /// What diverges at the end, the gravest first.
+    fn divergences(&self) -> Vec<Divergence> {
+        // It asked for more than there is, so what is left at its end, and that end, say nothing.
+        if self.findings.incomplete().is_some() {
+            return Vec::new();
+        }
+        let unused = self.matching.unused();
+        let total = unused.iter().filter(|one| !one.is_stopped).map(|one| one.left as u64).sum::<u64>();
+        let mut found = Vec::new();
+        found.extend(self.ended_differently(total));
+        if !self.findings.is_asked() && !self.matching.recording.calls.is_empty() {
+            found.push(self.nothing_asked());
+        } else if let Some(first) = unused.iter().find(|one| !one.is_stopped)
+            && !self.may_leave_calls()
+        {
+            found.push(self.matching.unused_calls(first, total));
+        }
+        found
+    }
+
+    /// Whether the run was stopped by a limit, as the recorded one was: then both stopped anywhere.
+    fn may_leave_calls(&self) -> bool {
+        matches!(self.completeness, Completeness::Stopped(_)) && is_limit(self.outcome)
+    }
+
+    fn verdict(&self) -> Verdict {
+        let incomplete = Incomplete { reason: self.completeness, task: None, call_in_task: None };
+        match (self.findings.incomplete(), self.completeness) {
+            (Some(incomplete), _) => Verdict::Incomplete(incomplete),
+            (None, Completeness::Complete) => Verdict::Reproduced,
+            (None, Completeness::Stopped(outcome)) if outcome == self.outcome && self.all_is_asked() => {
+                Verdict::Reproduced
+            }
+            (None, _) => Verdict::Incomplete(incomplete),
+        }
+    }
+
+    fn all_is_asked(&self) -> bool {
+        self.matching.calls_asked() == self.matching.recording.calls.len()
+    }
+
+    fn ended_differently(&self, unused: u64) -> Option<Divergence> {
+        let recorded = self.matching.recording.ending.as_ref()?;
+        // A limit that was met elsewhere, or not at all, is not the program's doing.
+        if matches!(self.completeness, Completeness::Stopped(_)) {
+            return None;
+        }
+        let recorded_message = recorded.message.as_deref();
+        let (path, recorded_shown, asked) = if recorded.outcome != self.outcome {
+            let message = self.message.flatten();
+            ("outcome", ending(recorded.outcome, recorded_message), ending(self.outcome, message))
+        } else if let Some(message) = self.message.filter(|message| *message != recorded_message) {
+            let text = |message: Option<&'_ str>| message.unwrap_or_default().to_owned();
+            let (one, other) = (text(recorded_message), text(message));
+            let (one, other) = shown_beside(&RecordedValue::String(&one), &RecordedValue::String(&other));
+            let none_or = |message: Option<&str>, shown| if message.is_some() { shown } else { "none".to_owned() };
+            ("message", none_or(recorded_message, one), none_or(message, other))
+        } else {
+            return None;
+        };
+        let headline = match path {
+            "outcome" => format!("the run ended as {}, the recorded one as {}", self.outcome, recorded.outcome),
+            _ => format!("the run ended as {}, as recorded, with another message", self.outcome),
+        };
+        let notes = if unused > 0 { vec![format!("{} not asked for.", were(unused))] } else { Vec::new() };
+        Some(Divergence::new(Details {
+            line: Some(recorded.line),
+            path: Some(path.to_owned()),
+            recorded: recorded_shown,
+            asked,
+            notes,
+            ..self.matching.at_no_call(DivergenceKind::EndedDifferently, headline)
+        }))
+    }
+
+    fn nothing_asked(&self) -> Divergence {
+        let calls = count(self.matching.recording.calls.len() as u64, "call");
+        Divergence::new(Details {
+            recorded: calls,
+            asked: "nothing".to_owned(),
+            notes: vec!["Is the replay in the place of the host, and is it the same program?".to_owned()],
+            ..self.matching.at_no_call(
+                DivergenceKind::NothingAsked,
+                "the run ended without a single host call, so nothing was compared".to_owned(),
+            )
+        })
+    }
+}
+
+/// How a run ended, with its message.
+fn ending(outcome: RunOutcome, message: Option<&str>) -> String {
+    match message {
+        Some(message) => format!("{outcome}: {}", super::shown::shown(&RecordedValue::String(message))),
+        None => outcome.to_string(),
+    }
+}

@@ -1,0 +1,218 @@
+//! Which recorded call is due: task by task, or in the one order in which a trace has them.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError, RwLock};
+
+use super::recording::{Call, Recording, Spawner, Tape};
+use crate::event::{CallSite, ENTRY_TASK};
+
+/// The order in which calls are asked for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub enum Order {
+    /// Each task's calls in the order in which that task made them; between tasks none. The default: how the calls of tasks
+    /// that run at the same time fall between each other is up to the scheduler, and no difference in it is one of the
+    /// program.
+    #[default]
+    PerTask,
+    /// The order of the trace, over all tasks. For an interpreter that schedules its tasks itself and always alike, and
+    /// wants to be told when it does not.
+    Strict,
+}
+
+/// How the tasks of a run are matched with the recorded ones. The entry is always the entry.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub enum Tasks {
+    /// By their ids. Right where the interpreter gives a task the same id in each run: a counter does, as long as only one
+    /// task spawns others.
+    #[default]
+    ById,
+    /// By where they come from: the n-th task that a parent spawns in a scope is the n-th that the recorded parent spawned in
+    /// that scope. For interpreters whose ids depend on scheduling: one counter for several tasks that spawn gives the
+    /// next number to whichever comes first. A parent spawns its children one after the other, so their order does not
+    /// depend on it. The interpreter tells each spawn with [`spawned`](super::Replay::spawned).
+    ByScope,
+}
+
+/// A recording, and how far it was asked for.
+#[derive(Debug)]
+pub(super) struct Matching {
+    pub(super) recording: Recording,
+    pub(super) order: Order,
+    pub(super) tasks: Tasks,
+    /// How many calls were asked for, in the strict order.
+    asked: AtomicUsize,
+    lineage: Lineage,
+}
+
+/// The call that is due.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Due<'r> {
+    /// The task that it belongs to, as recorded.
+    pub(super) recorded_task: u64,
+    tape: &'r Tape,
+    /// Its place in the order that calls are asked in.
+    place: usize,
+    /// Its place in its tape.
+    pub(super) in_task: usize,
+    /// Its place among all calls.
+    pub(super) in_trace: usize,
+    pub(super) call: &'r Call,
+}
+
+/// What is due for a task.
+pub(super) enum Next<'r> {
+    Call(Due<'r>),
+    /// Nothing more.
+    End {
+        recorded_task: u64,
+        tape: &'r Tape,
+    },
+    /// The recording has no such task.
+    Unknown,
+}
+
+impl Matching {
+    pub(super) fn new(recording: Recording) -> Self {
+        Self {
+            recording,
+            order: Order::default(),
+            tasks: Tasks::default(),
+            asked: AtomicUsize::new(0),
+            lineage: Lineage::default(),
+        }
+    }
+
+    /// Says that `task` was spawned.
+    pub(super) fn spawned(&self, task: u64, parent: Option<u64>, scope: &str) {
+        if self.tasks == Tasks::ByScope {
+            self.lineage.spawned(&self.recording, task, parent, scope);
+        }
+    }
+
+    /// The recorded id of `task`.
+    pub(super) fn recorded_task(&self, task: u64) -> Option<u64> {
+        match self.tasks {
+            Tasks::ById => Some(task),
+            Tasks::ByScope => self.lineage.recorded_task(task),
+        }
+    }
+
+    /// What is due for `task`.
+    pub(super) fn next(&self, task: u64) -> Next<'_> {
+        let known = self.recorded_task(task).and_then(|task| Some((task, self.recording.tape(task)?)));
+        match self.order {
+            Order::PerTask => {
+                let Some((recorded_task, tape)) = known else { return Next::Unknown };
+                let place = tape.asked.load(Ordering::Acquire);
+                self.due(recorded_task, tape, place, place).map_or(Next::End { recorded_task, tape }, Next::Call)
+            }
+            Order::Strict => {
+                let place = self.asked.load(Ordering::Acquire);
+                let due = self.recording.calls.get(place).and_then(|call| {
+                    let tape = self.recording.tape(call.task)?;
+                    self.due(call.task, tape, place, tape.calls.binary_search(&place).ok()?)
+                });
+                match (due, known) {
+                    (Some(due), _) => Next::Call(due),
+                    (None, Some((recorded_task, tape))) => Next::End { recorded_task, tape },
+                    (None, None) => Next::Unknown,
+                }
+            }
+        }
+    }
+
+    fn due<'r>(&'r self, recorded_task: u64, tape: &'r Tape, place: usize, in_task: usize) -> Option<Due<'r>> {
+        let in_trace = *tape.calls.get(in_task)?;
+        let call = self.recording.calls.get(in_trace)?;
+        Some(Due { recorded_task, tape, place, in_task, in_trace, call })
+    }
+
+    /// Takes the call that is due, and that many more before it. Fails when somebody else took it: then another is due.
+    pub(super) fn take(&self, due: &Due<'_>, passed_over: usize) -> bool {
+        let position = match self.order {
+            Order::PerTask => &due.tape.asked,
+            Order::Strict => &self.asked,
+        };
+        let (before, after) = (due.place - passed_over, due.place + 1);
+        let taken = position.compare_exchange(before, after, Ordering::AcqRel, Ordering::Relaxed).is_ok();
+        if taken && self.order == Order::Strict {
+            due.tape.asked.fetch_add(1, Ordering::Relaxed);
+        }
+        taken
+    }
+
+    /// The calls of the same task that come after the one that is due, as many as a realignment looks at.
+    pub(super) fn ahead<'r>(&'r self, due: &Due<'r>) -> impl Iterator<Item = Due<'r>> + use<'r> {
+        let Due { recorded_task, tape, place, .. } = *due;
+        let distance = if self.order == Order::PerTask { LOOK_AHEAD } else { 0 };
+        (1..=distance).map_while(move |ahead| self.due(recorded_task, tape, place + ahead, place + ahead))
+    }
+
+    /// The recorded calls of that task before the one at `in_task`, two at most, each with its place in the task.
+    pub(super) fn before(&self, recorded_task: u64, in_task: usize) -> impl Iterator<Item = (usize, &Call)> {
+        let calls = self.recording.tape(recorded_task).map_or(&[][..], |tape| &tape.calls);
+        (in_task.saturating_sub(2)..in_task.min(calls.len()))
+            .filter_map(|place| Some((place, self.recording.calls.get(calls[place])?)))
+    }
+
+    /// Whether `task` has recorded calls that it was not asked for yet.
+    pub(super) fn has_calls_left(&self, task: u64) -> bool {
+        let tape = self.recorded_task(task).and_then(|task| self.recording.tape(task));
+        tape.is_some_and(|tape| tape.left() > 0)
+    }
+
+    /// How many calls were asked for.
+    pub(super) fn calls_asked(&self) -> usize {
+        self.recording.tapes().map(|(_, tape)| tape.asked.load(Ordering::Acquire)).sum()
+    }
+
+    /// The calls of that site and with those arguments.
+    pub(super) fn is_call(&self, call: &Call, site: CallSite<'_>, args: &[u8]) -> bool {
+        self.recording.site(call) == site && self.recording.args(call) == args
+    }
+}
+
+/// How many calls ahead a realignment looks.
+const LOOK_AHEAD: usize = 16;
+
+impl Tape {
+    /// How many of its calls were not asked for.
+    pub(super) fn left(&self) -> usize {
+        self.calls.len() - self.asked.load(Ordering::Acquire)
+    }
+}
+
+/// Which tasks of the run are which recorded ones, by where they come from.
+#[derive(Debug, Default)]
+struct Lineage {
+    /// None for a task that the recording does not have.
+    recorded: RwLock<HashMap<u64, Option<u64>>>,
+    /// How many tasks each recorded parent spawned in each scope.
+    spawned: Mutex<HashMap<Spawner, usize>>,
+}
+
+impl Lineage {
+    fn spawned(&self, recording: &Recording, task: u64, parent: Option<u64>, scope: &str) {
+        let recorded_parent = match parent {
+            None => Some(None),
+            Some(parent) => self.recorded_task(parent).map(Some),
+        };
+        // The children of a task that the recording does not have are not in it either.
+        let recorded = recorded_parent.and_then(|parent| {
+            let spawner = (parent, scope.into());
+            let mut spawned = self.spawned.lock().unwrap_or_else(PoisonError::into_inner);
+            let index = spawned.entry(spawner.clone()).or_default();
+            *index += 1;
+            recording.child(&spawner, *index - 1)
+        });
+        self.recorded.write().unwrap_or_else(PoisonError::into_inner).insert(task, recorded);
+    }
+
+    fn recorded_task(&self, task: u64) -> Option<u64> {
+        if task == ENTRY_TASK {
+            return Some(ENTRY_TASK);
+        }
+        self.recorded.read().unwrap_or_else(PoisonError::into_inner).get(&task).copied().flatten()
+    }
+}

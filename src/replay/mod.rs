@@ -1,0 +1,430 @@
+//! The run again, without the host: what a program asks for is answered from the trace of an earlier run.
+//!
+//! A [`Replay`] stands where an interpreter would call its host. Each call is compared with the recorded one, and answered with
+//! what came back then. The first call that is not the recorded one is a [`Divergence`]: where, what was recorded beside
+//! what was asked, and what came before. At the end [`finish`](Replay::finish) compares how the run ended and what was left
+//! unasked.
+//!
+//! ```
+//! use cove_trace::replay::{Answer, Verdict};
+//! use cove_trace::{CallSite, ENTRY_TASK, RecordedValue, Replay, RunOutcome, Value};
+//!
+//! # let trace = concat!(
+//! #     r#"{"event":"trace_header","version":4,"backend":"vm","values":"full","entry":"main","args":[]}"#, "\n",
+//! #     r#"{"event":"host_call","task":0,"module":"env","op":"get","capability":"env.read","wait_ns":9,"granted":true,"#,
+//! #     r#""args":[{"type":"string","value":"HOME"}],"outcome":{"kind":"value","value":{"type":"string","value":"/root"}}}"#,
+//! #     "\n", r#"{"event":"run_ended","outcome":"success","message":null}"#, "\n",
+//! # ).as_bytes();
+//! let replay = Replay::open(trace)?;
+//!
+//! // In the one place that host calls go through, instead of calling the host.
+//! let args = [RecordedValue::String("HOME")]; // or `LiveArgs::new(args)`: the interpreter's own values
+//! match replay.call(ENTRY_TASK, CallSite::new("env", "get", "env.read"), &args)? {
+//!     Answer::Value(value) => assert_eq!(value, Value::String("/root".into())), // into the interpreter's own
+//!     Answer::Error(_message) => unreachable!("raise it as the host would"),
+//!     Answer::NotGranted => unreachable!("refuse it"),
+//!     Answer::NotDispatched => unreachable!("fail as for wrong arguments"),
+//!     Answer::NotRecordable => unreachable!("end the run as `Replay::recorded_end` says"),
+//!     Answer::Perform => unreachable!("do it: an operation of the interpreter's own"),
+//!     Answer::Stopped => unreachable!("stop this task as a cancelled one"),
+//!     Answer::Incomplete => unreachable!("stop the run: nothing more was recorded"),
+//! }
+//!
+//! // When the run has ended.
+//! let conclusion = replay.finish(RunOutcome::Success, None);
+//! assert_eq!(conclusion.verdict, Verdict::Reproduced);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # What is compared
+//!
+//! Operation, capability, and every argument, each by the value that a full trace would hold of it: floats by their bits, and
+//! whichever way the trace spells them. Of a part that the trace holds as redacted or opaque only the type's name can be
+//! compared; it is [counted](Conclusion::unchecked) as unchecked. Times are not compared.
+//!
+//! # Tasks
+//!
+//! Each task has its own calls in its own order, so that no interleaving of tasks is a divergence; see [`Order`] and
+//! [`Tasks`]. A task that the recorded run cancelled got as far as scheduling let it: past its last recorded call the answer
+//! is [`Answer::Stopped`], and calls that it left are none too few. To have such a task make exactly the recorded calls,
+//! let a cancelled task go on while it [has calls left](Replay::has_calls_left).
+//!
+//! What is an operation to the program and the interpreter's own work in truth (spawning a task, waiting for one) is compared
+//! like any other and not answered: name its module with [`performing`](Replay::performing).
+//!
+//! # Costs
+//!
+//! A replay keeps, of each call, the bytes of its arguments and its result, and some seventy bytes more; in all less than the
+//! file's size. Answering compares bytes and decodes the one result. Nothing is locked in that; threads that ask for
+//! different tasks write to nothing in common.
+
+mod check_only;
+pub(crate) mod compare;
+mod conclusion;
+mod divergence;
+mod findings;
+mod matching;
+mod open_error;
+mod recording;
+mod report;
+mod scratch;
+pub(crate) mod shown;
+pub mod suite;
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+pub use self::check_only::LiveCheck;
+use self::compare::{Comparison, Difference, Gaps};
+pub use self::conclusion::{Conclusion, Verdict};
+pub use self::divergence::{CallBefore, Divergence, DivergenceKind};
+use self::findings::Findings;
+pub use self::findings::Incomplete;
+use self::matching::{Due, Matching, Next};
+pub use self::matching::{Order, Tasks};
+pub use self::open_error::OpenError;
+pub use self::recording::Completeness;
+use self::recording::{Outcome, Recording, Tape, TapeEnd, decoded, lines};
+use self::scratch::Scratch;
+use crate::decode::Decoder;
+use crate::encode::encode_value_lines;
+use crate::event::{CallSite, TraceHeader};
+use crate::names::{RunOutcome, ValueCapture};
+use crate::reader::TraceReader;
+use crate::value::{RecordedValue, Value};
+
+/// Answers a program's host calls from the trace of an earlier run. Shared between the threads of its tasks.
+#[derive(Debug)]
+pub struct Replay {
+    matching: Matching,
+    findings: Findings,
+    /// The modules whose operations the interpreter performs itself.
+    performing: Vec<String>,
+}
+
+/// What the recorded run got for a call, and so what the program gets now.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Answer {
+    /// The host's result.
+    Value(Value),
+    /// The host's refusal, in its own words.
+    Error(String),
+    /// The task did not hold the capability.
+    NotGranted,
+    /// The call was granted and did not reach the host: its arguments were not admitted, say.
+    NotDispatched,
+    /// The call did something that can't be answered, such as leaving the program. The run ends as
+    /// [`recorded_end`](Replay::recorded_end) says.
+    NotRecordable,
+    /// The operation is one that the interpreter [performs itself](Replay::performing).
+    Perform,
+    /// The recorded task was stopped at this point, by a cancellation or by what another task did. How far it got until then
+    /// was up to scheduling. Stop this task in the same way.
+    Stopped,
+    /// The recording ends before this call: it is cut off, or a limit stopped the recorded run. Stop the run; what was
+    /// asked until here is as it was recorded.
+    Incomplete,
+}
+
+impl Replay {
+    /// Loads a trace, from a file, a slice of bytes, or any other source, to its end.
+    ///
+    /// A torn end is no error; see [`completeness`](Self::completeness). The line limit is the reader's default; use
+    /// [`from_reader`](Self::from_reader) for another.
+    ///
+    /// # Errors
+    ///
+    /// When the trace can't be read, or is redacted.
+    pub fn open(source: impl Read) -> Result<Self, OpenError> {
+        Self::from_reader(&mut TraceReader::new(source))
+    }
+
+    /// Loads the trace at `path`; as [`open`](Self::open).
+    ///
+    /// # Errors
+    ///
+    /// When the file can't be opened or the trace can't be read, or is redacted.
+    pub fn open_file(path: impl AsRef<Path>) -> Result<Self, OpenError> {
+        Self::open(File::open(path)?)
+    }
+
+    /// Loads the trace that `reader` is at the beginning of; as [`open`](Self::open).
+    ///
+    /// # Errors
+    ///
+    /// When the trace can't be read, or is redacted. That is told from the header, before anything else is read.
+    pub fn from_reader<R: Read>(reader: &mut TraceReader<R>) -> Result<Self, OpenError> {
+        if reader.header()?.is_some_and(|header| header.values == ValueCapture::Redacted) {
+            return Err(OpenError::Redacted);
+        }
+        let recording = Recording::load(reader, ValueCapture::Full)?;
+        Ok(Self { matching: Matching::new(recording), findings: Findings::default(), performing: Vec::new() })
+    }
+
+    /// Loads a trace, redacted or not, to hold a live run against it; see [`LiveCheck`].
+    ///
+    /// # Errors
+    ///
+    /// When the trace can't be read.
+    pub fn check_only(source: impl Read) -> Result<LiveCheck, OpenError> {
+        LiveCheck::from_reader(&mut TraceReader::new(source))
+    }
+
+    /// The same replay, if it is one of `entry`.
+    ///
+    /// # Errors
+    ///
+    /// When the trace was recorded from another entry.
+    pub fn of_entry(self, entry: &str) -> Result<Self, OpenError> {
+        let recorded = &self.header().entry;
+        if recorded == entry {
+            return Ok(self);
+        }
+        Err(OpenError::OtherEntry { asked: entry.to_owned(), recorded: recorded.clone() })
+    }
+
+    /// The same replay, matching calls in another order.
+    #[must_use]
+    pub fn order(mut self, order: Order) -> Self {
+        self.matching.order = order;
+        self
+    }
+
+    /// The same replay, matching tasks in another way.
+    #[must_use]
+    pub fn tasks(mut self, tasks: Tasks) -> Self {
+        self.matching.tasks = tasks;
+        self
+    }
+
+    /// The same replay, leaving the operations of this module to the interpreter: their calls are compared, and answered with
+    /// [`Answer::Perform`] if they were granted. For what the interpreter itself does and no host, such as spawning
+    /// tasks and waiting for them: what that gives is made in this run, and could not come out of a trace.
+    #[must_use]
+    pub fn performing(mut self, module: impl Into<String>) -> Self {
+        self.performing.push(module.into());
+        self
+    }
+
+    /// The same replay, going on after a divergence, to collect as many as there are.
+    ///
+    /// A call with other arguments is answered as the recorded one. For another call than the recorded one, the same call is
+    /// looked for among the task's next sixteen, and if it is there those before it are passed over. Where that fails, the
+    /// call gets its divergence and no answer, and the recorded one stays due. The first thousand divergences are kept.
+    ///
+    /// Without this, whatever is asked after a divergence is answered with that divergence.
+    #[must_use]
+    pub fn keep_going(mut self) -> Self {
+        self.findings.keep_going = true;
+        self
+    }
+
+    /// The recorded run's header: with its entry and its arguments the same run is started.
+    #[must_use]
+    pub fn header(&self) -> &TraceHeader {
+        &self.matching.recording.header
+    }
+
+    /// How much of the run the trace holds.
+    #[must_use]
+    pub fn completeness(&self) -> Completeness {
+        self.matching.recording.completeness()
+    }
+
+    /// How the recorded run ended, and the message with that. None when the trace is cut off.
+    #[must_use]
+    pub fn recorded_end(&self) -> Option<(RunOutcome, Option<&str>)> {
+        self.matching.recording.ending.as_ref().map(|ending| (ending.outcome, ending.message.as_deref()))
+    }
+
+    /// How many host calls the trace has.
+    #[must_use]
+    pub fn calls_recorded(&self) -> u64 {
+        self.matching.recording.calls.len() as u64
+    }
+
+    /// Says that `parent` spawned `task` in `scope`. Needed with [`Tasks::ByScope`], before the first call of the task;
+    /// otherwise it does nothing.
+    pub fn spawned(&self, task: u64, parent: Option<u64>, scope: &str) {
+        self.matching.spawned(task, parent, scope);
+    }
+
+    /// Whether `task` has recorded calls left that it did not make yet.
+    #[must_use]
+    pub fn has_calls_left(&self, task: u64) -> bool {
+        self.matching.has_calls_left(task)
+    }
+
+    /// What the recorded run got for this call of `task`.
+    ///
+    /// The arguments are the interpreter's own values, as [`HostCall::args`](crate::HostCall::args) takes them:
+    /// [`LiveArgs`](crate::LiveArgs) makes them. Each is written once, into a buffer that the thread keeps, and compared there;
+    /// nothing is allocated but what the answer holds.
+    ///
+    /// # Errors
+    ///
+    /// When this is not the call that was recorded, or its result can't be given back. After that, every call of every task
+    /// gets the same divergence, unless the replay [keeps going](Self::keep_going).
+    pub fn call(&self, task: u64, site: CallSite<'_>, args: &[RecordedValue<'_>]) -> Result<Answer, Divergence> {
+        if let Some(divergence) = self.findings.stopped_by() {
+            return Err(divergence.clone());
+        }
+        self.findings.asked();
+        scratch::with(|scratch| {
+            scratch.asked.clear();
+            encode_value_lines(args, ValueCapture::Full, &mut scratch.asked);
+            loop {
+                let due = match self.matching.next(task) {
+                    Next::Call(due) => due,
+                    Next::End { recorded_task, tape } => {
+                        return self.past_the_end(task, recorded_task, tape, site, &scratch.asked);
+                    }
+                    Next::Unknown => return self.by_unknown_task(task, site, &scratch.asked),
+                };
+                if let Some(answer) = self.answer_if_due(task, &due, site, scratch) {
+                    return answer;
+                }
+            }
+        })
+    }
+
+    /// Compares the run's end with the recorded one, and sums the replay up. To be called when no task asks any more.
+    #[must_use]
+    pub fn finish(&self, outcome: RunOutcome, message: Option<&str>) -> Conclusion {
+        conclusion::conclude(&self.matching, &self.findings, outcome, Some(message))
+    }
+
+    /// The answer to a call for which `due` is due; none when another thread took that in the meantime.
+    fn answer_if_due(
+        &self,
+        task: u64,
+        due: &Due<'_>,
+        site: CallSite<'_>,
+        scratch: &mut Scratch,
+    ) -> Option<Result<Answer, Divergence>> {
+        let recording = &self.matching.recording;
+        if self.matching.order == Order::Strict && self.matching.recorded_task(task) != Some(due.recorded_task) {
+            return Some(Err(self.findings.diverged(self.matching.other_task(task, due, site, &scratch.asked))));
+        }
+        if recording.site(due.call) != site {
+            return self.other_call(task, due, site, scratch);
+        }
+        if due.call.has_gaps || recording.args(due.call) != scratch.asked {
+            match compare_args(recording.args(due.call), scratch) {
+                Ok(unchecked) => self.findings.count_unchecked(unchecked),
+                Err(difference) => {
+                    let divergence = self.matching.other_arguments(task, due, site, *difference);
+                    let divergence = self.findings.diverged(divergence);
+                    if !self.findings.keep_going {
+                        return Some(Err(divergence));
+                    }
+                }
+            }
+        }
+        self.matching.take(due, 0).then(|| self.answer(task, due, site, &mut scratch.decoder))
+    }
+
+    #[cold]
+    fn other_call(
+        &self,
+        task: u64,
+        due: &Due<'_>,
+        site: CallSite<'_>,
+        scratch: &mut Scratch,
+    ) -> Option<Result<Answer, Divergence>> {
+        let ahead = self
+            .matching
+            .ahead(due)
+            .filter(|_| self.findings.keep_going)
+            .find(|ahead| self.matching.is_call(ahead.call, site, &scratch.asked));
+        let passed_over = ahead.map(|ahead| ahead.in_task - due.in_task);
+        let divergence = self.matching.other_call(task, due, site, &scratch.asked, passed_over);
+        let divergence = self.findings.diverged(divergence);
+        match (ahead, passed_over) {
+            (Some(ahead), Some(passed_over)) => {
+                self.matching.take(&ahead, passed_over).then(|| self.answer(task, &ahead, site, &mut scratch.decoder))
+            }
+            _ => Some(Err(divergence)),
+        }
+    }
+
+    fn answer(
+        &self,
+        task: u64,
+        due: &Due<'_>,
+        site: CallSite<'_>,
+        decoder: &mut Decoder,
+    ) -> Result<Answer, Divergence> {
+        if !due.call.granted {
+            return Ok(Answer::NotGranted);
+        }
+        if self.performing.iter().any(|module| module == site.module()) {
+            return Ok(Answer::Perform);
+        }
+        match self.matching.recording.outcome(due.call) {
+            Outcome::None => Ok(Answer::NotDispatched),
+            Outcome::NotRecordable => Ok(Answer::NotRecordable),
+            Outcome::Error(message) => Ok(Answer::Error(message.to_owned())),
+            Outcome::Value(line) => match decoded(decoder, line.strip_suffix(b"\n").unwrap_or(line)).to_value() {
+                Ok(value) => Ok(Answer::Value(value)),
+                Err(missing) => Err(self.findings.diverged(self.matching.unanswerable(task, due, &missing))),
+            },
+        }
+    }
+
+    #[cold]
+    fn past_the_end(
+        &self,
+        task: u64,
+        recorded_task: u64,
+        tape: &Tape,
+        site: CallSite<'_>,
+        args: &[u8],
+    ) -> Result<Answer, Divergence> {
+        match tape.end {
+            TapeEnd::Stopped => Ok(Answer::Stopped),
+            TapeEnd::Unknown => {
+                let call_in_task = Some(tape.calls.len() as u64 + 1);
+                let reason = self.completeness();
+                self.findings.ended_at(Incomplete { reason, task: Some(task), call_in_task });
+                Ok(Answer::Incomplete)
+            }
+            TapeEnd::Completed => {
+                let divergence = self.matching.more_calls(task, recorded_task, tape.calls.len(), site, args);
+                Err(self.findings.diverged(divergence))
+            }
+        }
+    }
+
+    #[cold]
+    fn by_unknown_task(&self, task: u64, site: CallSite<'_>, args: &[u8]) -> Result<Answer, Divergence> {
+        let reason = self.completeness();
+        // Where the recording is cut off it does not say what would have been spawned.
+        if reason != Completeness::Complete {
+            self.findings.ended_at(Incomplete { reason, task: Some(task), call_in_task: Some(1) });
+            return Ok(Answer::Incomplete);
+        }
+        Err(self.findings.diverged(self.matching.unknown_task(task, site, args)))
+    }
+}
+
+/// Compares recorded arguments with what is asked, part by part, and gives how many parts could not be.
+#[cold]
+fn compare_args(recorded: &[u8], scratch: &mut Scratch) -> Result<u64, Box<Difference>> {
+    let Scratch { asked, decoder, other_decoder } = scratch;
+    let mut comparison = Comparison::new(Gaps::InFirst);
+    let (mut recorded, mut asked) = (lines(recorded), lines(asked));
+    for index in 0.. {
+        let (one, other) = (recorded.next(), asked.next());
+        let one = one.map(|line| decoded(decoder, line));
+        let other = other.map(|line| decoded(other_decoder, line));
+        match (one, other) {
+            (None, None) => break,
+            (Some(one), Some(other)) => comparison.values(&one, &other),
+            (one, other) => Err(Box::new(Difference::missing(one.as_ref(), other.as_ref()))),
+        }
+        .map_err(|difference| Box::new(difference.within(&format!("args[{index}]"))))?;
+    }
+    Ok(comparison.unchecked)
+}

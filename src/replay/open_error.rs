@@ -1,0 +1,74 @@
+//! Why a trace can't be replayed.
+
+use std::fmt;
+use std::io;
+
+use super::shown::Name;
+use crate::reader::ReadError;
+
+/// Why a trace can't be replayed. Nothing was asked of it yet.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum OpenError {
+    /// The file can't be opened.
+    Io(io::Error),
+    /// The trace can't be read: it is of another version, is damaged in its middle, or is no trace. A torn last line is not
+    /// among these: the calls before it can be replayed.
+    Read(ReadError),
+    /// There is no header.
+    NoHeader,
+    /// The trace is redacted: it has no results to answer with.
+    Redacted,
+    /// The trace is of another entry than the one asked for.
+    OtherEntry {
+        /// The entry asked for.
+        asked: String,
+        /// The entry that the trace was recorded from.
+        recorded: String,
+    },
+}
+
+impl fmt::Display for OpenError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Io(error) => error.fmt(f),
+            Self::Read(error) => {
+                let position = error.position();
+                write!(f, "line {}, column {}: {error}", position.line, position.column)
+            }
+            Self::NoHeader => f.write_str("the trace has no header"),
+            Self::Redacted => f.write_str(
+                "the trace is redacted: it holds the types of results and not the results, so there is nothing to replay. \
+                 Record the run with full values, or hold a live run against the trace with `Replay::check_only`",
+            ),
+            Self::OtherEntry { asked, recorded } => write!(
+                f,
+                "expected a trace of the entry \"{}\", found one of \"{}\": replay that entry, or record this one",
+                Name(asked),
+                Name(recorded)
+            ),
+        }
+    }
+}
+
+impl std::error::Error for OpenError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Io(error) => Some(error),
+            Self::Read(error) => Some(error),
+            Self::NoHeader | Self::Redacted | Self::OtherEntry { .. } => None,
+        }
+    }
+}
+
+impl From<io::Error> for OpenError {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
+}
+
+impl From<ReadError> for OpenError {
+    fn from(error: ReadError) -> Self {
+        Self::Read(error)
+    }
+}

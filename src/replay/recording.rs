@@ -1,0 +1,368 @@
+//! A trace as a replay keeps it: for each task its calls, in the form in which they can be compared and given back.
+//!
+//! Of a call are kept its site, as numbers of names, its verdict, and the bytes of its arguments and of its result in the
+//! canonical value encoding. Two values are equal when those bytes are, so nothing has to be decoded to compare, and what
+//! a replay answers is decoded when it is asked for. What the trace holds besides is dropped while it is read.
+
+use std::collections::HashMap;
+use std::io::Read;
+use std::sync::atomic::AtomicUsize;
+
+use super::open_error::OpenError;
+use crate::decode::Decoder;
+use crate::encode::encode_value_lines;
+use crate::event::{CallSite, ENTRY_TASK, HostCall, HostOutcome, TraceEvent, TraceHeader};
+use crate::names::{RunOutcome, ValueCapture};
+use crate::reader::{ReadErrorKind, TraceReader};
+use crate::value::RecordedValue;
+
+/// A trace, loaded.
+#[derive(Debug)]
+pub(super) struct Recording {
+    pub(super) header: TraceHeader,
+    names: Names,
+    /// In the order of the file.
+    pub(super) calls: Vec<Call>,
+    /// What the calls' places point into.
+    data: Vec<u8>,
+    tapes: HashMap<u64, Tape>,
+    /// What each parent spawned in each scope, in order.
+    children: HashMap<Spawner, Vec<u64>>,
+    pub(super) ending: Option<RunEnding>,
+    /// The last line is torn.
+    is_torn: bool,
+}
+
+/// A task, and a scope in which it spawns others.
+pub(super) type Spawner = (Option<u64>, Box<str>);
+
+/// One recorded host call.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Call {
+    pub(super) task: u64,
+    pub(super) line: u64,
+    module: Name,
+    op: Name,
+    capability: Name,
+    pub(super) granted: bool,
+    outcome: OutcomeKind,
+    /// Whether a part of an argument is redacted or opaque.
+    pub(super) has_gaps: bool,
+    args_at: usize,
+    outcome_at: usize,
+    end: usize,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum OutcomeKind {
+    None,
+    Value,
+    Error,
+    NotRecordable,
+}
+
+/// What a recorded call came to, in its encoded form.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Outcome<'r> {
+    None,
+    /// The line of a value.
+    Value(&'r [u8]),
+    Error(&'r str),
+    NotRecordable,
+}
+
+/// The calls of one task. Aligned so that two tasks on two threads do not write to one cache line.
+#[derive(Debug, Default)]
+#[repr(align(64))]
+pub(super) struct Tape {
+    /// Places in [`Recording::calls`].
+    pub(super) calls: Vec<usize>,
+    /// How many of them were asked for.
+    pub(super) asked: AtomicUsize,
+    pub(super) end: TapeEnd,
+}
+
+/// How a task's calls came to an end in the recorded run.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub(super) enum TapeEnd {
+    /// By itself: the task ran to its end.
+    Completed,
+    /// The task was stopped while others went on, or by what happened in another task: where it had come to until then
+    /// depends on scheduling.
+    Stopped,
+    /// The trace does not say: it ends before the task does.
+    #[default]
+    Unknown,
+}
+
+/// How the recorded run ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct RunEnding {
+    pub(super) line: u64,
+    pub(super) outcome: RunOutcome,
+    pub(super) message: Option<String>,
+}
+
+/// How much of a run a trace holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Completeness {
+    /// All of it, to an end that the program or the host API brought about.
+    Complete,
+    /// All until a limit of the host stopped it, this one.
+    Stopped(RunOutcome),
+    /// No `run_ended`: the run was killed, or was still going.
+    Cut,
+    /// The last line is torn: the run was killed while that was written.
+    Torn,
+}
+
+impl std::fmt::Display for Completeness {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Complete => f.write_str("the recording is complete"),
+            Self::Stopped(outcome) => write!(f, "the recorded run was stopped by a limit: {outcome}"),
+            Self::Cut => f.write_str("the recording is cut off: it has no run_ended"),
+            Self::Torn => f.write_str("the recording is cut off: its last line is torn"),
+        }
+    }
+}
+
+/// Whether a run that ends like this was stopped by a limit of its host.
+pub(super) const fn is_limit(outcome: RunOutcome) -> bool {
+    match outcome {
+        RunOutcome::Success | RunOutcome::Error | RunOutcome::Invariant | RunOutcome::HostBoundary => false,
+        RunOutcome::Fuel
+        | RunOutcome::Deadline
+        | RunOutcome::Cancelled
+        | RunOutcome::CallDepth
+        | RunOutcome::HostCalls
+        | RunOutcome::Concurrency => true,
+    }
+}
+
+impl Recording {
+    /// Reads a trace to its end, or to where it is torn. Of each value is kept what `capture` keeps.
+    pub(super) fn load<R: Read>(reader: &mut TraceReader<R>, capture: ValueCapture) -> Result<Self, OpenError> {
+        let header = reader.header()?.cloned();
+        // Without an error there is a header.
+        let header = header.ok_or(OpenError::NoHeader)?;
+        let mut loader = Loader::new(header, capture);
+        loop {
+            match reader.next_event_with_line() {
+                Ok(Some((line, event))) => loader.event(line, &event),
+                Ok(None) => break,
+                Err(error) if matches!(error.kind(), ReadErrorKind::Torn { .. }) => loader.recording.is_torn = true,
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(loader.finish())
+    }
+
+    pub(super) fn completeness(&self) -> Completeness {
+        match &self.ending {
+            _ if self.is_torn => Completeness::Torn,
+            None => Completeness::Cut,
+            Some(ending) if is_limit(ending.outcome) => Completeness::Stopped(ending.outcome),
+            Some(_) => Completeness::Complete,
+        }
+    }
+
+    pub(super) fn tape(&self, task: u64) -> Option<&Tape> {
+        self.tapes.get(&task)
+    }
+
+    pub(super) fn tapes(&self) -> impl Iterator<Item = (u64, &Tape)> {
+        self.tapes.iter().map(|(task, tape)| (*task, tape))
+    }
+
+    /// The task that `spawner` spawned as its `index`th, from 0.
+    pub(super) fn child(&self, spawner: &Spawner, index: usize) -> Option<u64> {
+        self.children.get(spawner)?.get(index).copied()
+    }
+
+    pub(super) fn site(&self, call: &Call) -> CallSite<'_> {
+        CallSite::new(self.names.get(call.module), self.names.get(call.op), self.names.get(call.capability))
+    }
+
+    /// The arguments, each on a line of its own.
+    pub(super) fn args(&self, call: &Call) -> &[u8] {
+        &self.data[call.args_at..call.outcome_at]
+    }
+
+    pub(super) fn outcome(&self, call: &Call) -> Outcome<'_> {
+        let bytes = &self.data[call.outcome_at..call.end];
+        match call.outcome {
+            OutcomeKind::None => Outcome::None,
+            OutcomeKind::Value => Outcome::Value(bytes),
+            // Kept from a `str`, so it is one.
+            OutcomeKind::Error => Outcome::Error(std::str::from_utf8(bytes).unwrap_or_default()),
+            OutcomeKind::NotRecordable => Outcome::NotRecordable,
+        }
+    }
+}
+
+/// Takes up a trace, event by event.
+struct Loader {
+    recording: Recording,
+    capture: ValueCapture,
+    /// For each cancelled task, how many calls the trace had until then.
+    cancelled: HashMap<u64, usize>,
+}
+
+impl Loader {
+    fn new(header: TraceHeader, capture: ValueCapture) -> Self {
+        let recording = Recording {
+            header,
+            names: Names::default(),
+            calls: Vec::new(),
+            data: Vec::new(),
+            tapes: HashMap::from([(ENTRY_TASK, Tape::default())]),
+            children: HashMap::new(),
+            ending: None,
+            is_torn: false,
+        };
+        Self { recording, capture, cancelled: HashMap::new() }
+    }
+
+    fn event(&mut self, line: u64, event: &TraceEvent<'_>) {
+        let recording = &mut self.recording;
+        match *event {
+            TraceEvent::TaskSpawned { id, parent, scope } => {
+                recording.children.entry((parent, scope.into())).or_default().push(id);
+                recording.tapes.entry(id).or_default();
+            }
+            TraceEvent::TaskCompleted { id, .. } => {
+                recording.tapes.entry(id).or_default().end = TapeEnd::Completed;
+            }
+            TraceEvent::TaskCancelled { id } => {
+                self.cancelled.insert(id, recording.calls.len());
+            }
+            TraceEvent::HostCall(ref call) => recording.take_up(line, call, self.capture),
+            TraceEvent::EntryExit { .. } => {
+                recording.tapes.entry(ENTRY_TASK).or_default().end = TapeEnd::Completed;
+            }
+            TraceEvent::RunEnded { outcome, message } => {
+                recording.ending = Some(RunEnding { line, outcome, message: message.map(Into::into) });
+            }
+            TraceEvent::EntryEnter { .. } | TraceEvent::HeapCollected { .. } | TraceEvent::HeapSummary(_) => {}
+        }
+    }
+
+    fn finish(self) -> Recording {
+        let Self { mut recording, cancelled, .. } = self;
+        let is_complete = recording.completeness() == Completeness::Complete;
+        let total = recording.calls.len();
+        for (id, calls_until_then) in &cancelled {
+            // One that was cancelled when nobody called any more may have been stopped by the end of the run, and then
+            // belongs to what is missing of a run that was not recorded to its own end.
+            if is_complete || *calls_until_then < total {
+                recording.tapes.entry(*id).or_default().end = TapeEnd::Stopped;
+            }
+        }
+        if is_complete {
+            let entry_may_be_stopped = !cancelled.is_empty() && recording.was_ended_from_within();
+            for (id, tape) in &mut recording.tapes {
+                if *id == ENTRY_TASK {
+                    tape.end = if entry_may_be_stopped { TapeEnd::Stopped } else { TapeEnd::Completed };
+                } else if tape.end == TapeEnd::Unknown {
+                    tape.end = TapeEnd::Stopped;
+                }
+            }
+        }
+        for tape in recording.tapes.values_mut() {
+            tape.calls.shrink_to_fit();
+        }
+        recording.calls.shrink_to_fit();
+        recording.data.shrink_to_fit();
+        recording
+    }
+}
+
+impl Recording {
+    /// Whether the run may have been ended by another task than the entry: by its error, or by a call that leaves the
+    /// program.
+    fn was_ended_from_within(&self) -> bool {
+        self.ending.as_ref().is_some_and(|ending| ending.outcome != RunOutcome::Success)
+            || self.calls.iter().any(|call| call.task != ENTRY_TASK && call.outcome == OutcomeKind::NotRecordable)
+    }
+
+    fn take_up(&mut self, line: u64, call: &HostCall<'_>, capture: ValueCapture) {
+        let args_at = self.data.len();
+        encode_value_lines(call.args, capture, &mut self.data);
+        let outcome_at = self.data.len();
+        let outcome = match call.outcome {
+            None => OutcomeKind::None,
+            Some(HostOutcome::Value(value)) => {
+                encode_value_lines(&[value], capture, &mut self.data);
+                OutcomeKind::Value
+            }
+            Some(HostOutcome::Error(message)) => {
+                self.data.extend_from_slice(message.as_bytes());
+                OutcomeKind::Error
+            }
+            Some(HostOutcome::NotRecordable) => OutcomeKind::NotRecordable,
+        };
+        self.tapes.entry(call.task).or_default().calls.push(self.calls.len());
+        self.calls.push(Call {
+            task: call.task,
+            line,
+            module: self.names.number(call.site.module()),
+            op: self.names.number(call.site.op()),
+            capability: self.names.number(call.site.capability()),
+            granted: call.granted,
+            outcome,
+            has_gaps: call.args.iter().any(has_gap),
+            args_at,
+            outcome_at,
+            end: self.data.len(),
+        });
+    }
+}
+
+/// Whether a part of the value is missing.
+fn has_gap(value: &RecordedValue<'_>) -> bool {
+    match value {
+        RecordedValue::Redacted { .. } | RecordedValue::Opaque(_) => true,
+        RecordedValue::Array(items) => items.iter().any(has_gap),
+        RecordedValue::Enum(value) => value.payload.iter().any(has_gap),
+        RecordedValue::Struct(value) => value.fields.iter().any(|field| has_gap(&field.value)),
+        _ => false,
+    }
+}
+
+/// The values of some lines, each decoded in its turn.
+pub(super) fn lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+    bytes.split_inclusive(|byte| *byte == b'\n').map(|line| line.strip_suffix(b"\n").unwrap_or(line))
+}
+
+/// The value that stands on a line which the encoder wrote.
+pub(super) fn decoded<'a>(decoder: &'a mut Decoder, line: &'a [u8]) -> RecordedValue<'a> {
+    // What the encoder writes the decoder reads; a fault of this crate in that would show as a difference.
+    decoder.decode_value(line).unwrap_or(RecordedValue::Redacted { of: "Unreadable" })
+}
+
+/// Names that come again and again, each kept once.
+#[derive(Debug, Default)]
+struct Names {
+    numbers: HashMap<Box<str>, Name>,
+    names: Vec<Box<str>>,
+}
+
+type Name = u32;
+
+impl Names {
+    fn number(&mut self, name: &str) -> Name {
+        if let Some(number) = self.numbers.get(name) {
+            return *number;
+        }
+        // More names than this do not fit into memory: each takes more than one byte.
+        let number = Name::try_from(self.names.len()).unwrap_or(Name::MAX);
+        self.names.push(name.into());
+        self.numbers.insert(name.into(), number);
+        number
+    }
+
+    fn get(&self, number: Name) -> &str {
+        self.names.get(number as usize).map_or("", |name| name)
+    }
+}

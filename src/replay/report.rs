@@ -1,0 +1,260 @@
+//! Divergences put into words.
+
+use super::compare::Difference;
+use super::divergence::{CallBefore, Details, Divergence, DivergenceKind, count, task_name};
+use super::matching::{Due, Matching, Tasks};
+use super::recording::{Call, Outcome, Recording, decoded, lines};
+use super::shown::{Name, Operation, shown, shown_all};
+use crate::arena::Arena;
+use crate::decode::Decoder;
+use crate::event::CallSite;
+use crate::owned::OwnedValue;
+use crate::value::RecordedValue;
+
+/// The arguments on these lines, as people see them.
+pub(super) fn shown_args(args: &[u8]) -> String {
+    with_values(args, shown_all)
+}
+
+/// Lends the values of some lines, all at once.
+pub(super) fn with_values<R>(bytes: &[u8], use_them: impl FnOnce(&[RecordedValue<'_>]) -> R) -> R {
+    let mut decoder = Decoder::new();
+    let owned: Vec<OwnedValue> = lines(bytes).map(|line| OwnedValue::from(&decoded(&mut decoder, line))).collect();
+    let arena = Arena::new();
+    let views: Vec<RecordedValue<'_>> = owned.iter().map(|value| value.view(&arena)).collect();
+    use_them(&views)
+}
+
+/// A call as it was asked: `documents.read("a")`.
+pub(super) fn shown_asked(site: CallSite<'_>, args: &[u8]) -> String {
+    format!("{}({})", Operation(site), shown_args(args))
+}
+
+/// A recorded call without what it came to.
+fn shown_recorded(recording: &Recording, call: &Call) -> String {
+    shown_asked(recording.site(call), recording.args(call))
+}
+
+/// A recorded call with its outcome.
+fn shown_whole(recording: &Recording, call: &Call) -> String {
+    let outcome = match recording.outcome(call) {
+        _ if !call.granted => " was not granted".to_owned(),
+        Outcome::None => " did not reach the host".to_owned(),
+        Outcome::Value(line) => {
+            format!(" -> {}", with_values(line, |values| values.iter().map(shown).collect::<String>()))
+        }
+        Outcome::Error(message) => format!(" -> error: {}", Name(message)),
+        Outcome::NotRecordable => " can't be recorded".to_owned(),
+    };
+    shown_recorded(recording, call) + &outcome
+}
+
+fn number(place: usize) -> u64 {
+    place as u64 + 1
+}
+
+impl Matching {
+    fn calls_before(&self, recorded_task: u64, in_task: usize) -> Vec<CallBefore> {
+        self.before(recorded_task, in_task)
+            .map(|(place, call)| CallBefore {
+                call_in_task: number(place),
+                line: call.line,
+                shown: shown_whole(&self.recording, call),
+            })
+            .collect()
+    }
+
+    /// A divergence at a call that is due; what it says about it is still to be filled in.
+    pub(super) fn at_call(&self, kind: DivergenceKind, task: u64, due: &Due<'_>) -> Details {
+        Details {
+            kind,
+            headline: String::new(),
+            task,
+            recorded_task: Some(due.recorded_task),
+            call_in_task: Some(number(due.in_task)),
+            call_in_trace: Some(number(due.in_trace)),
+            line: Some(due.call.line),
+            path: None,
+            recorded: String::new(),
+            asked: String::new(),
+            before: self.calls_before(due.recorded_task, due.in_task),
+            notes: Vec::new(),
+        }
+    }
+
+    /// A divergence that is not at a recorded call.
+    pub(super) fn at_no_call(&self, kind: DivergenceKind, headline: String) -> Details {
+        Details {
+            kind,
+            headline,
+            task: crate::event::ENTRY_TASK,
+            recorded_task: None,
+            call_in_task: None,
+            call_in_trace: None,
+            line: None,
+            path: None,
+            recorded: String::new(),
+            asked: String::new(),
+            before: Vec::new(),
+            notes: Vec::new(),
+        }
+    }
+
+    /// The recorded order has another task's call here.
+    pub(super) fn other_task(&self, task: u64, due: &Due<'_>, site: CallSite<'_>, args: &[u8]) -> Divergence {
+        let (caller, recorded) = (task_name(task), task_name(due.recorded_task));
+        Divergence::new(Details {
+            headline: format!("{caller} called where the recorded order has a call of {recorded}"),
+            path: Some("task".to_owned()),
+            recorded: format!("{recorded}: {}", shown_recorded(&self.recording, due.call)),
+            asked: format!("{caller}: {}", shown_asked(site, args)),
+            ..self.at_call(DivergenceKind::OtherCall, task, due)
+        })
+    }
+
+    pub(super) fn other_call(
+        &self,
+        task: u64,
+        due: &Due<'_>,
+        site: CallSite<'_>,
+        args: &[u8],
+        passed_over: Option<usize>,
+    ) -> Divergence {
+        let recorded = self.recording.site(due.call);
+        let same_operation = (recorded.module(), recorded.op()) == (site.module(), site.op());
+        let caller = task_name(task);
+        let mut details = self.at_call(DivergenceKind::OtherCall, task, due);
+        if same_operation {
+            details.headline = format!("{caller} called {} under another capability than recorded", Operation(site));
+            details.path = Some("capability".to_owned());
+            details.recorded = Name(recorded.capability()).to_string();
+            details.asked = Name(site.capability()).to_string();
+        } else {
+            details.headline =
+                format!("{caller} called {} where {} was recorded", Operation(site), Operation(recorded));
+            details.recorded = shown_recorded(&self.recording, due.call);
+            details.asked = shown_asked(site, args);
+        }
+        if let Some(passed_over) = passed_over {
+            let calls = count(passed_over as u64, "recorded call");
+            details.notes.push(format!("{calls} passed over, and the call answered from further on"));
+        }
+        Divergence::new(details)
+    }
+
+    pub(super) fn other_arguments(
+        &self,
+        task: u64,
+        due: &Due<'_>,
+        site: CallSite<'_>,
+        difference: Difference,
+    ) -> Divergence {
+        Divergence::new(Details {
+            headline: format!("{} called {} with other arguments than recorded", task_name(task), Operation(site)),
+            path: Some(difference.path),
+            recorded: difference.first,
+            asked: difference.second,
+            ..self.at_call(DivergenceKind::OtherArguments, task, due)
+        })
+    }
+
+    pub(super) fn more_calls(
+        &self,
+        task: u64,
+        recorded_task: u64,
+        recorded_calls: usize,
+        site: CallSite<'_>,
+        args: &[u8],
+    ) -> Divergence {
+        let calls = count(recorded_calls as u64, "call");
+        let headline = format!("{} called {} after all of its recorded calls", task_name(task), Operation(site));
+        Divergence::new(Details {
+            task,
+            recorded_task: Some(recorded_task),
+            call_in_task: Some(number(recorded_calls)),
+            recorded: format!("nothing more: {} made {calls}", task_name(recorded_task)),
+            asked: shown_asked(site, args),
+            before: self.calls_before(recorded_task, recorded_calls),
+            ..self.at_no_call(DivergenceKind::MoreCalls, headline)
+        })
+    }
+
+    pub(super) fn unknown_task(&self, task: u64, site: CallSite<'_>, args: &[u8]) -> Divergence {
+        let headline = format!("{} called {}, and the recording has no such task", task_name(task), Operation(site));
+        let recorded = match self.tasks {
+            Tasks::ById => format!("no task with the id {task}"),
+            Tasks::ByScope => "fewer tasks of that parent in that scope, or its spawn was not told".to_owned(),
+        };
+        Divergence::new(Details {
+            task,
+            recorded,
+            asked: shown_asked(site, args),
+            ..self.at_no_call(DivergenceKind::UnknownTask, headline)
+        })
+    }
+
+    pub(super) fn unanswerable(&self, task: u64, due: &Due<'_>, missing: &crate::value::NotReplayable) -> Divergence {
+        let site = self.recording.site(due.call);
+        Divergence::new(Details {
+            headline: format!("the recorded result of {} can't be given back", Operation(site)),
+            path: Some(format!("outcome.value{}", missing.path())),
+            recorded: format!("{} {}", missing.what, Name(missing.type_name())),
+            asked: shown_recorded(&self.recording, due.call),
+            notes: vec![
+                "An operation that the interpreter itself performs (spawning a task, say) is named to the replay with \
+                 `performing`."
+                    .to_owned(),
+            ],
+            ..self.at_call(DivergenceKind::Unanswerable, task, due)
+        })
+    }
+
+    /// For each task in order, what it was not asked for.
+    pub(super) fn unused(&self) -> Vec<Unused> {
+        let mut unused: Vec<_> = self
+            .recording
+            .tapes()
+            .filter_map(|(task, tape)| {
+                let left = tape.left();
+                let place = tape.calls.len() - left;
+                let in_trace = *tape.calls.get(place)?;
+                Some(Unused { task, left, place, in_trace, is_stopped: tape.end == super::recording::TapeEnd::Stopped })
+            })
+            .collect();
+        unused.sort_unstable_by_key(|unused| unused.in_trace);
+        unused
+    }
+
+    /// Recorded calls that were not asked for, the first of which is `first`.
+    pub(super) fn unused_calls(&self, first: &Unused, total: u64) -> Divergence {
+        let call = &self.recording.calls[first.in_trace];
+        let headline = format!("the run ended, and {} not asked for", were(total));
+        Divergence::new(Details {
+            task: first.task,
+            recorded_task: Some(first.task),
+            call_in_task: Some(number(first.place)),
+            call_in_trace: Some(number(first.in_trace)),
+            line: Some(call.line),
+            recorded: shown_recorded(&self.recording, call),
+            asked: "nothing".to_owned(),
+            before: self.calls_before(first.task, first.place),
+            ..self.at_no_call(DivergenceKind::UnusedCalls, headline)
+        })
+    }
+}
+
+/// "3 recorded calls were".
+pub(super) fn were(calls: u64) -> String {
+    format!("{} {}", count(calls, "recorded call"), if calls == 1 { "was" } else { "were" })
+}
+
+/// What a task was not asked for.
+pub(super) struct Unused {
+    task: u64,
+    pub(super) left: usize,
+    /// The place of the first such call in the task.
+    place: usize,
+    in_trace: usize,
+    /// The recorded task was stopped, so how far it came says nothing.
+    pub(super) is_stopped: bool,
+}
