@@ -8,34 +8,43 @@ mod common;
 use std::collections::BTreeSet;
 use std::fs;
 use std::io;
+use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 use allocation_counter::measure;
 use common::scratch_dir::ScratchDir;
+use cove_trace::replay::Verdict;
 use cove_trace::testing::assert_conforms;
 use cove_trace::{
-    ENTRY_TASK, HostCall, HostOutcome, JsonlSink, RecordedValue, RecordingBackend, RenderedCallSite, RunOutcome,
-    TraceEvent, TraceHeader, TraceSink, TraceValue, ValueCapture, value_to_json,
+    ENTRY_TASK, HostCall, HostOutcome, JsonlSink, NullSink, RecordedValue, RecordingBackend, RenderedCallSite, Replay,
+    RunOutcome, TraceEvent, TraceHeader, TraceSink, TraceValue, ValueCapture, value_to_json,
 };
 use rhai::{Array, Dynamic, FnPtr, Map};
 use runtime::host::Operation;
 use runtime::value::Traced;
-use runtime::{Ending, Limits, Program, Run, Setup, modules};
+use runtime::{Ending, Limits, Program, Replaying, Run, Setup, modules};
 use serde_json::{Value, json};
 
-/// Runs a script against the example's host and two operations more: `test::panic`, which does what it says, and
-/// `test::conforms`, which checks the value it is given.
-fn run(name: &str, script: &str) -> (Ending, Vec<Value>) {
-    let scratch = ScratchDir::new(name);
-    let path = scratch.path().join("test.rhai");
-    fs::write(&path, script).expect("a script");
-
+/// The example's operations and two more: `test::panic`, which does what it says, and `test::conforms`, which checks the value
+/// it is given.
+fn operations() -> Vec<Operation> {
     let mut operations = modules::operations();
     operations.push(Operation::new("test", "panic", "test", 0, |_, _| panic!("as the test asked for")));
     operations.push(Operation::new("test", "conforms", "test", 1, |_, args| {
         assert_conforms(&Traced(args.any(0)?));
         Ok(Dynamic::UNIT)
     }));
+    operations
+}
+
+/// Runs a script against these, and then, with the same end, against its trace.
+fn run(name: &str, script: &str) -> (Ending, Vec<Value>) {
+    let scratch = ScratchDir::new(name);
+    let path = scratch.path().join("test.rhai");
+    fs::write(&path, script).expect("a script");
+    let program = Program::load(&path).expect("a script that compiles");
+
+    let operations = operations();
     let granted: BTreeSet<_> = operations.iter().map(|operation| operation.site().capability().to_owned()).collect();
     let header = TraceHeader::new(RecordingBackend::Ast, ValueCapture::Full, "test");
     let sink = Arc::new(JsonlSink::new(Vec::new(), &header).expect("a vector takes it"));
@@ -45,14 +54,36 @@ fn run(name: &str, script: &str) -> (Ending, Vec<Value>) {
         granted,
         limits: Limits::default(),
         sink: Arc::clone(&sink) as _,
+        replaying: None,
         stop: Arc::new(OnceLock::new()),
     };
-    let ending = Run::execute(Program::load(&path).expect("a script that compiles"), operations, setup);
+    let ending = Run::execute(program.clone(), operations, setup);
 
     let finished = Arc::into_inner(sink).expect("nothing outlives its run").finish();
     assert_eq!(finished.dropped, 0);
     let trace = String::from_utf8(finished.writer).expect("text");
+    assert_eq!(replay(program, &trace), ending);
     (ending, trace.lines().skip(1).map(|line| serde_json::from_str(line).expect("JSON")).collect())
+}
+
+/// Runs a script against its trace, with no host.
+fn replay(program: Program, trace: &str) -> Ending {
+    let replaying = Replaying::new(Replay::open(trace.as_bytes()).expect("a trace"), false);
+    let mut operations = modules::unplugged();
+    operations.extend(self::operations().into_iter().skip(operations.len()).map(Operation::unplugged));
+    let setup = Setup {
+        documents: PathBuf::new(),
+        args: Vec::new(),
+        granted: BTreeSet::new(),
+        limits: replaying.limits(),
+        sink: Arc::new(NullSink),
+        replaying: Some(replaying.clone()),
+        stop: Arc::new(OnceLock::new()),
+    };
+    let ending = Run::execute(program, operations, setup);
+    let conclusion = replaying.finish(&ending);
+    assert_eq!(conclusion.verdict, Verdict::Reproduced, "{conclusion}");
+    ending
 }
 
 #[track_caller]

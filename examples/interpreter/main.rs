@@ -1,31 +1,38 @@
-//! A real interpreter, recorded: the scripting engine rhai, with a host that its scripts talk to.
+//! A real interpreter, recorded and replayed: the scripting engine rhai, with a host that its scripts talk to.
 //!
 //!     cargo run --release --example interpreter
 //!     cargo run --release --example interpreter -- examples/interpreter/scripts/inventory.rhai
+//!     cargo run --release --example interpreter -- replay /tmp/inventory.trace.jsonl
 //!     cargo run --release --example interpreter -- --flight-recorder examples/interpreter/scripts/backup.rhai
 //!
-//! The first records a count of the words in a folder of documents, done by several tasks. What an interpreter has to do
-//! to be recorded like this stands in two small files: `runtime/value.rs` wraps its values, and `runtime/host.rs` holds
-//! the one place that every host call goes through. With `--flight-recorder` only the last events are kept, in memory, and
-//! written out when a run ends badly, as the third one does.
+//! The first records a count of the words in a folder of documents, done by several tasks, and replays it. What an
+//! interpreter has to do to be recorded like this stands in two small files: `runtime/value.rs` wraps its values, and
+//! `runtime/host.rs` holds the one place that every host call goes through. To be replayed, it needs `runtime/replaying.rs`.
+//! With `--flight-recorder` only the last events are kept, in memory, and written out when a run ends badly, as that one does.
 
 mod options;
 mod report;
 mod runtime;
 
+use std::collections::BTreeSet;
 use std::error::Error;
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::{Arc, OnceLock};
 use std::thread;
 
 use clap::Parser;
-use cove_trace::{JsonlSink, RecordingBackend, RingSink, RunOutcome, TraceHeader, TraceSink, create_trace_file};
+use cove_trace::replay::{Conclusion, Verdict};
+use cove_trace::summary::escaped;
+use cove_trace::{
+    JsonlSink, NullSink, RecordingBackend, Replay, RingSink, RunOutcome, TraceHeader, TraceSink, ValueCapture,
+    create_trace_file,
+};
 
-use self::options::Options;
+use self::options::{Command, Options};
 use self::report::Report;
-use self::runtime::{Ending, Program, Run, Setup, modules};
+use self::runtime::{Ending, Program, Replaying, Run, Setup, modules};
 
 fn main() -> ExitCode {
     run(&Options::parse()).unwrap_or_else(|error| {
@@ -36,6 +43,14 @@ fn main() -> ExitCode {
 }
 
 fn run(options: &Options) -> Result<ExitCode, Box<dyn Error>> {
+    match &options.command {
+        None => record(options),
+        Some(Command::Replay { recorded, trace }) => replay(recorded, trace.as_deref()),
+    }
+}
+
+/// Runs the script and records the run.
+fn record(options: &Options) -> Result<ExitCode, Box<dyn Error>> {
     let program = Program::load(&options.script)?;
     let path = options.trace_path();
     match options.flight_recorder {
@@ -44,14 +59,22 @@ fn run(options: &Options) -> Result<ExitCode, Box<dyn Error>> {
     }
 }
 
-/// Every event goes into the file as it happens.
+/// Every event goes into the file as it happens. Shows what the record says, and replays it.
 fn run_to_file(program: Program, options: &Options, path: &Path) -> Result<ExitCode, Box<dyn Error>> {
     let sink = Arc::new(JsonlSink::new(create_trace_file(path)?, &header(options))?);
-    let ending = execute(program, options, Arc::clone(&sink) as _);
+    let ending = execute(program.clone(), options, Arc::clone(&sink) as _);
     let finished = Arc::into_inner(sink).ok_or("a task outlived its run")?.finish();
     let report = Report::read(path, false)?;
     report.show(&mut io::stdout().lock(), path, &ending, finished.dropped)?;
-    Ok(exit_code(&ending, finished.dropped, &report))
+    if finished.dropped > 0 || !report.is_clean() {
+        return Ok(ExitCode::from(3));
+    }
+    if options.capture() == ValueCapture::Redacted {
+        return Ok(exit_code(&ending));
+    }
+    let replaying = Replaying::new(Replay::open_file(path)?, false);
+    let again = execute_again(program, &replaying, Arc::new(NullSink));
+    show_conclusion(&replaying.finish(&again), &again)
 }
 
 /// The last events are kept in memory, and written to the file when the run ends badly, by a panic too.
@@ -72,7 +95,7 @@ fn run_with_flight_recorder(
     ring.dump(&mut create_trace_file(path)?)?;
     let report = Report::read(path, true)?;
     report.show(&mut io::stdout().lock(), path, &ending, ring.dropped())?;
-    Ok(exit_code(&ending, ring.dropped(), &report))
+    Ok(if ring.dropped() > 0 || !report.is_clean() { ExitCode::from(3) } else { exit_code(&ending) })
 }
 
 fn execute(program: Program, options: &Options, sink: Arc<dyn TraceSink>) -> Ending {
@@ -85,17 +108,54 @@ fn execute(program: Program, options: &Options, sink: Arc<dyn TraceSink>) -> End
             granted: options.granted(),
             limits: options.limits(),
             sink,
+            replaying: None,
             stop: stop_switch(options.stop_on_input),
         },
     )
 }
 
-fn exit_code(ending: &Ending, dropped: u64, report: &Report) -> ExitCode {
-    match ending.outcome {
-        _ if dropped > 0 || !report.is_clean() => ExitCode::from(3),
-        RunOutcome::Success => ExitCode::SUCCESS,
-        _ => ExitCode::FAILURE,
-    }
+/// Runs the script of a trace against that trace.
+fn replay(recorded: &Path, trace: Option<&Path>) -> Result<ExitCode, Box<dyn Error>> {
+    let replay = Replay::open_file(recorded)?;
+    let header = replay.header().clone();
+    let program = Program::load(Path::new(&header.entry))?;
+    let sink: Arc<dyn TraceSink> = match trace {
+        None => Arc::new(NullSink),
+        Some(path) => Arc::new(JsonlSink::new(create_trace_file(path)?, &header)?),
+    };
+    let replaying = Replaying::new(replay, true);
+    let ending = execute_again(program, &replaying, sink);
+    writeln!(io::stdout().lock(), "\nThe run ended: {}", escaped(&ending.to_string()))?;
+    show_conclusion(&replaying.finish(&ending), &ending)
+}
+
+/// Runs a program with a trace in the place of its host.
+fn execute_again(program: Program, replaying: &Replaying, sink: Arc<dyn TraceSink>) -> Ending {
+    Run::execute(
+        program,
+        modules::unplugged(),
+        Setup {
+            // Of its host, nothing: all that is answered by the trace.
+            documents: PathBuf::new(),
+            args: Vec::new(),
+            granted: BTreeSet::new(),
+            limits: replaying.limits(),
+            sink,
+            replaying: Some(replaying.clone()),
+            stop: Arc::new(OnceLock::new()),
+        },
+    )
+}
+
+/// Tells the person at the terminal what a replay came to.
+fn show_conclusion(conclusion: &Conclusion, ending: &Ending) -> Result<ExitCode, Box<dyn Error>> {
+    // Safe to show: the report of a divergence escapes what it quotes.
+    writeln!(io::stdout().lock(), "Replayed: {conclusion}")?;
+    Ok(if conclusion.verdict == Verdict::Diverged { ExitCode::from(4) } else { exit_code(ending) })
+}
+
+fn exit_code(ending: &Ending) -> ExitCode {
+    if ending.outcome == RunOutcome::Success { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 fn header(options: &Options) -> TraceHeader {

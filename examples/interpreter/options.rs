@@ -5,17 +5,20 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::Parser;
+use clap::{Parser, Subcommand};
 use cove_trace::ValueCapture;
 
 use crate::runtime::{Limits, modules};
 
-/// Runs a rhai script against a small host, records the run, and shows and checks the record.
+/// Runs a rhai script against a small host, records the run, shows and checks the record, and replays it.
 ///
 /// Exit code 0: the script came to its end; 1: it came to another end, or could not be run; 2: the command line is wrong;
-/// 3: something is wrong with the trace.
+/// 3: something is wrong with the trace; 4: the replay did something else than the recorded run.
 #[derive(Parser)]
+#[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct Options {
+    #[command(subcommand)]
+    pub(crate) command: Option<Command>,
     /// The script, whose function `main` is run.
     #[arg(default_value = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/interpreter/scripts/word_count.rhai"))]
     pub(crate) script: PathBuf,
@@ -55,6 +58,18 @@ pub(crate) struct Options {
     /// Stop the run when a line comes in on standard input.
     #[arg(long)]
     pub(crate) stop_on_input: bool,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum Command {
+    /// Runs the script of a trace again, with every answer of its host taken from the trace and no host there to ask.
+    Replay {
+        /// A trace that this interpreter recorded.
+        recorded: PathBuf,
+        /// Where to record the replay; nowhere when not given.
+        #[arg(long, value_name = "FILE")]
+        trace: Option<PathBuf>,
+    },
 }
 
 /// What a program is granted only when it is asked for on the command line.

@@ -24,6 +24,11 @@ impl Ending {
         Self { outcome, message: Some(message.into()) }
     }
 
+    /// How a task ends that was cancelled.
+    pub(crate) fn of_cancelled_task() -> Self {
+        Self::new(RunOutcome::Cancelled, "the task was cancelled")
+    }
+
     /// This ending as an error that no script can catch.
     pub(crate) fn raise(self) -> Box<EvalAltResult> {
         Box::new(EvalAltResult::ErrorTerminated(Dynamic::from(self), Position::NONE))

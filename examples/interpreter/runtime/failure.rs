@@ -5,17 +5,24 @@ use std::borrow::Cow;
 use std::fmt;
 use std::panic::resume_unwind;
 
-use cove_trace::{CallSite, HostOutcome};
+use cove_trace::HostOutcome;
 use rhai::{Dynamic, EvalAltResult, Position};
 
 use super::ending::Ending;
+use super::host::Operation;
+
+/// What a trace says of a call whose function panicked. The program does not go on after it.
+pub(crate) const PANICKED: &str = "the host's function panicked";
+
+/// What a trace says of a sleep that the end of the task, or of the run, cut short. The task does not go on after it.
+pub(crate) const WOKEN: &str = "stopped while it slept";
 
 /// Why a host call gave no value.
 pub(crate) enum Failure {
     /// The program does not hold the capability. The host was not reached.
     NotGranted,
-    /// The operation takes other arguments than these: what it was missing, in words. The host was not reached.
-    Arguments(&'static str),
+    /// The operation takes other arguments than these. The host was not reached.
+    Arguments,
     /// The call would have gone beyond a limit. The host was not reached.
     Limit(Ending),
     /// The host tried and failed.
@@ -47,23 +54,24 @@ impl Failure {
     /// The call's outcome in a trace; none when it did not reach the host.
     pub(crate) fn outcome(&self) -> Option<HostOutcome<'_>> {
         match self {
-            Self::NotGranted | Self::Arguments(_) | Self::Limit(_) => None,
+            Self::NotGranted | Self::Arguments | Self::Limit(_) => None,
             Self::Error { said, .. } => Some(HostOutcome::Error(said)),
             Self::NotRecordable(_) => Some(HostOutcome::NotRecordable),
-            Self::Panic(_) => Some(HostOutcome::Error("the host's function panicked")),
+            Self::Panic(_) => Some(HostOutcome::Error(PANICKED)),
         }
     }
 
-    /// What the script is told about its call at `site`.
+    /// What the script is told about its call of `operation`.
     ///
     /// # Panics
     ///
     /// Goes on with the panic of the host's function: no script can go on after that.
-    pub(crate) fn raise(self, site: CallSite<'_>) -> Box<EvalAltResult> {
+    pub(crate) fn raise(self, operation: &Operation) -> Box<EvalAltResult> {
+        let site = operation.site();
         let (module, op, capability) = (site.module(), site.op(), site.capability());
         match self {
             Self::NotGranted => Refusal::raise(format!("{module}::{op} takes the capability {capability}")),
-            Self::Arguments(expected) => Refusal::raise(format!("{module}::{op} takes {expected}")),
+            Self::Arguments => Refusal::raise(format!("{module}::{op} takes {}", operation.takes())),
             Self::Limit(ending) | Self::NotRecordable(ending) => ending.raise(),
             Self::Error { raise, .. } => raise,
             Self::Panic(panic) => resume_unwind(panic),

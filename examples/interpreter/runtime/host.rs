@@ -3,6 +3,7 @@
 use std::any::TypeId;
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::process;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -24,7 +25,11 @@ pub(crate) struct Operation {
     /// What scripts call it, where that is not its name.
     alias: Option<&'static str>,
     arity: usize,
+    /// Its arguments, in words.
+    takes: &'static str,
     function: fn(&Arc<Task>, Args<'_>) -> Answer,
+    /// What a call shows to the person at the terminal, if it does that.
+    shows: Option<fn(Args<'_>) -> String>,
 }
 
 impl Operation {
@@ -36,7 +41,8 @@ impl Operation {
         arity: usize,
         function: fn(&Arc<Task>, Args<'_>) -> Answer,
     ) -> Self {
-        Self { site: RenderedCallSite::new(module, name, capability), alias: None, arity, function }
+        let site = RenderedCallSite::new(module, name, capability);
+        Self { site, alias: None, arity, takes: "no such arguments", function, shows: None }
     }
 
     /// The same operation, for scripts under another name: rhai reserves words that make good names for operations.
@@ -44,17 +50,50 @@ impl Operation {
         Self { alias: Some(alias), ..self }
     }
 
+    /// The same operation, which takes these arguments, in words.
+    pub(crate) fn taking(self, takes: &'static str) -> Self {
+        Self { takes, ..self }
+    }
+
+    /// The same operation, which shows the person at the terminal what `shows` makes of its arguments.
+    pub(crate) fn showing(self, shows: fn(Args<'_>) -> String) -> Self {
+        Self { shows: Some(shows), ..self }
+    }
+
+    /// The same operation with no host behind it: calling it ends the process.
+    pub(crate) fn unplugged(self) -> Self {
+        Self { function: |_, _| process::abort(), ..self }
+    }
+
     pub(crate) fn site(&self) -> CallSite<'_> {
         self.site.site()
     }
+
+    pub(crate) fn takes(&self) -> &'static str {
+        self.takes
+    }
+
+    /// Does what the operation does.
+    pub(crate) fn perform(&self, task: &Arc<Task>, args: Args<'_>) -> Answer {
+        (self.function)(task, args)
+    }
+
+    /// What a call with these arguments shows, if it shows something.
+    pub(crate) fn shown(&self, args: Args<'_>) -> Option<String> {
+        self.shows.map(|shows| shows(args))
+    }
 }
 
-/// Makes a host call: checks that it may be made, runs the host's function, times the wait, and records all of it.
+/// Makes a host call: checks that it may be made, runs the host's function, times the wait, and records all of it. In a replay
+/// the trace is asked instead of the host.
 fn call(task: &Arc<Task>, operation: &Operation, args: &[&mut Dynamic]) -> Result<Dynamic, Box<EvalAltResult>> {
     let began = Instant::now();
     let answer = catch_unwind(AssertUnwindSafe(|| {
+        if let Some(replaying) = task.run().replaying() {
+            return replaying.answer(task, operation, Args(args));
+        }
         task.run().admit(operation)?;
-        (operation.function)(task, Args(args))
+        operation.perform(task, Args(args))
     }))
     .unwrap_or_else(|panic| Err(Failure::Panic(panic)));
     // A call that is refused does not wait for the host.
@@ -80,7 +119,7 @@ fn call(task: &Arc<Task>, operation: &Operation, args: &[&mut Dynamic]) -> Resul
             }));
         });
     }
-    answer.map_err(|failure| failure.raise(operation.site()))
+    answer.map_err(|failure| failure.raise(operation))
 }
 
 /// The arguments of a host call. A host function can look at them and keep copies, no more.
@@ -88,15 +127,18 @@ fn call(task: &Arc<Task>, operation: &Operation, args: &[&mut Dynamic]) -> Resul
 pub(crate) struct Args<'a>(&'a [&'a mut Dynamic]);
 
 impl<'a> Args<'a> {
-    /// The argument at `index`, whatever it is.
-    pub(crate) fn any(self, index: usize) -> Result<&'a Dynamic, Failure> {
-        self.0.get(index).map(|arg| &**arg).ok_or(Failure::Arguments("more arguments"))
+    pub(crate) fn all(self) -> impl Iterator<Item = &'a Dynamic> {
+        self.0.iter().map(|arg| &**arg)
     }
 
-    /// The argument at `index`, which has to be a `T`: `expected`, in words.
-    pub(crate) fn get<T: Clone + 'static>(self, index: usize, expected: &'static str) -> Result<T, Failure> {
-        let arg = self.any(index)?.read_lock::<T>();
-        arg.map(|arg| arg.clone()).ok_or(Failure::Arguments(expected))
+    /// The argument at `index`, whatever it is.
+    pub(crate) fn any(self, index: usize) -> Result<&'a Dynamic, Failure> {
+        self.0.get(index).map(|arg| &**arg).ok_or(Failure::Arguments)
+    }
+
+    /// The argument at `index`, which has to be a `T`.
+    pub(crate) fn get<T: Clone + 'static>(self, index: usize) -> Result<T, Failure> {
+        self.any(index)?.read_lock::<T>().map(|arg| arg.clone()).ok_or(Failure::Arguments)
     }
 }
 

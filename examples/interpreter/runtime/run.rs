@@ -16,9 +16,11 @@ use super::engine;
 use super::failure::Failure;
 use super::host::Operation;
 use super::modules::tasks::Spawned;
+use super::replaying::Replaying;
 use super::task::Task;
 
 /// A script, compiled.
+#[derive(Clone)]
 pub(crate) struct Program {
     /// The script's file name without its extension.
     module: String,
@@ -47,6 +49,8 @@ pub(crate) struct Setup {
     pub(crate) limits: Limits,
     /// Where the trace goes.
     pub(crate) sink: Arc<dyn TraceSink>,
+    /// What is asked in the place of the host, in a replay.
+    pub(crate) replaying: Option<Replaying>,
     /// Set from outside to end the run before its time.
     pub(crate) stop: Arc<OnceLock<Ending>>,
 }
@@ -141,6 +145,10 @@ impl Run {
 
     pub(super) fn limits(&self) -> &Limits {
         &self.setup.limits
+    }
+
+    pub(super) fn replaying(&self) -> Option<&Replaying> {
+        self.setup.replaying.as_ref()
     }
 
     pub(super) fn sink(&self) -> &dyn TraceSink {

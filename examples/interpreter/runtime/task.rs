@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use cove_trace::{ENTRY_TASK, RunOutcome, Timing};
+use cove_trace::{ENTRY_TASK, Timing};
 
 use super::Run;
 use super::ending::Ending;
@@ -58,9 +58,13 @@ impl Task {
 
     /// Why this task has to stop here, if it has to.
     pub(crate) fn must_stop(&self) -> Option<Ending> {
-        self.run
-            .stopped()
-            .or_else(|| self.is_cancelled().then(|| Ending::new(RunOutcome::Cancelled, "the task was cancelled")))
+        self.run.stopped().or_else(|| (self.is_cancelled() && !self.is_replaying_on()).then(Ending::of_cancelled_task))
+    }
+
+    /// Whether this task has calls to replay yet: how far a cancelled task gets is up to the moment at which it is cancelled, so
+    /// it goes on until it has made the calls that were recorded of it.
+    fn is_replaying_on(&self) -> bool {
+        self.run.replaying().is_some_and(|replaying| replaying.has_calls_left(self))
     }
 
     /// Sleeps that long, or until the task has to stop.

@@ -11,12 +11,15 @@ use crate::runtime::task::Task;
 use crate::runtime::value::Shown;
 
 pub(super) fn operations() -> Vec<Operation> {
-    vec![Operation::new("console", "log", "console", 1, log)]
+    vec![Operation::new("console", "log", "console", 1, log).showing(line)]
 }
 
 /// `console::log(value)`: a line on standard output.
 fn log(_: &Arc<Task>, args: Args<'_>) -> Answer {
-    writeln!(io::stdout().lock(), "{}", Shown(args.any(0)?))
-        .map_err(|error| Failure::error(error.kind().to_string()))?;
+    writeln!(io::stdout().lock(), "{}", line(args)).map_err(|error| Failure::error(error.kind().to_string()))?;
     Ok(Dynamic::UNIT)
+}
+
+fn line(args: Args<'_>) -> String {
+    args.all().map(|arg| Shown(arg).to_string()).collect()
 }

@@ -14,11 +14,11 @@ use crate::runtime::task::Task;
 
 pub(super) fn operations() -> Vec<Operation> {
     vec![
-        Operation::new("documents", "list", "documents.read", 1, list),
-        Operation::new("documents", "read", "documents.read", 1, read),
-        Operation::new("documents", "open", "documents.read", 1, open),
-        Operation::new("documents", "line", "documents.read", 1, line),
-        Operation::new("documents", "write", "documents.write", 2, write),
+        Operation::new("documents", "list", "documents.read", 1, list).taking("the name of a folder"),
+        Operation::new("documents", "read", "documents.read", 1, read).taking("the name of a document"),
+        Operation::new("documents", "open", "documents.read", 1, open).taking("the name of a document"),
+        Operation::new("documents", "line", "documents.read", 1, line).taking("a document"),
+        Operation::new("documents", "write", "documents.write", 2, write).taking("the name of a document, and a text"),
     ]
 }
 
@@ -26,10 +26,16 @@ pub(super) fn operations() -> Vec<Operation> {
 #[derive(Clone)]
 pub(crate) struct Document {
     id: i64,
-    lines: Arc<Mutex<BufReader<File>>>,
+    /// None for one that was opened in a run that is replayed.
+    lines: Option<Arc<Mutex<BufReader<File>>>>,
 }
 
 impl Document {
+    /// The document that had this number in a recorded run. There is no file behind it.
+    pub(crate) fn replayed(id: i64) -> Self {
+        Self { id, lines: None }
+    }
+
     /// The host's number for it.
     pub(crate) fn id(&self) -> i64 {
         self.id
@@ -38,7 +44,7 @@ impl Document {
 
 /// `documents::list(folder)`: the names of the documents in a folder, in order.
 fn list(task: &Arc<Task>, args: Args<'_>) -> Answer {
-    let folder = args.get::<ImmutableString>(0, "the name of a folder")?;
+    let folder = args.get::<ImmutableString>(0)?;
     let mut names = Vec::new();
     for entry in fs::read_dir(resolve(task, &folder)?).map_err(failure)? {
         let entry = entry.map_err(failure)?;
@@ -52,24 +58,25 @@ fn list(task: &Arc<Task>, args: Args<'_>) -> Answer {
 
 /// `documents::read(name)`: the text of a document.
 fn read(task: &Arc<Task>, args: Args<'_>) -> Answer {
-    let name = args.get::<ImmutableString>(0, "the name of a document")?;
+    let name = args.get::<ImmutableString>(0)?;
     Ok(fs::read_to_string(resolve(task, &name)?).map_err(failure)?.into())
 }
 
 /// `documents::open(name)`: a document, to be read line by line.
 fn open(task: &Arc<Task>, args: Args<'_>) -> Answer {
     static NUMBER: AtomicI64 = AtomicI64::new(1);
-    let name = args.get::<ImmutableString>(0, "the name of a document")?;
+    let name = args.get::<ImmutableString>(0)?;
     let file = File::open(resolve(task, &name)?).map_err(failure)?;
-    let lines = Arc::new(Mutex::new(BufReader::new(file)));
+    let lines = Some(Arc::new(Mutex::new(BufReader::new(file))));
     Ok(Dynamic::from(Document { id: NUMBER.fetch_add(1, Ordering::Relaxed), lines }))
 }
 
 /// `documents::line(document)`: its next line, `()` at the end.
 fn line(_: &Arc<Task>, args: Args<'_>) -> Answer {
-    let document = args.get::<Document>(0, "a document")?;
+    let document = args.get::<Document>(0)?;
+    let lines = document.lines.ok_or_else(|| Failure::error("a document of another run"))?;
     let mut line = String::new();
-    let read = document.lines.lock().unwrap_or_else(PoisonError::into_inner).read_line(&mut line).map_err(failure)?;
+    let read = lines.lock().unwrap_or_else(PoisonError::into_inner).read_line(&mut line).map_err(failure)?;
     if read == 0 {
         return Ok(Dynamic::UNIT);
     }
@@ -79,9 +86,8 @@ fn line(_: &Arc<Task>, args: Args<'_>) -> Answer {
 
 /// `documents::write(name, text)`: makes or replaces a document.
 fn write(task: &Arc<Task>, args: Args<'_>) -> Answer {
-    let expected = "the name of a document, and a text";
-    let name = args.get::<ImmutableString>(0, expected)?;
-    let text = args.get::<ImmutableString>(1, expected)?;
+    let name = args.get::<ImmutableString>(0)?;
+    let text = args.get::<ImmutableString>(1)?;
     fs::write(resolve(task, &name)?, text.as_str()).map_err(failure)?;
     Ok(Dynamic::UNIT)
 }

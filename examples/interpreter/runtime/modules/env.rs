@@ -13,8 +13,8 @@ use crate::runtime::task::Task;
 pub(super) fn operations() -> Vec<Operation> {
     vec![
         Operation::new("env", "args", "env.read", 0, args),
-        Operation::new("env", "get", "env.read", 1, get),
-        Operation::new("env", "exit", "env.exit", 1, exit),
+        Operation::new("env", "get", "env.read", 1, get).taking("the name of a variable"),
+        Operation::new("env", "exit", "env.exit", 1, exit).taking("a status"),
     ]
 }
 
@@ -25,13 +25,13 @@ fn args(task: &Arc<Task>, _: Args<'_>) -> Answer {
 
 /// `env::get(name)`: an environment variable, `()` when there is none of that name.
 fn get(_: &Arc<Task>, args: Args<'_>) -> Answer {
-    let name = args.get::<ImmutableString>(0, "the name of a variable")?;
+    let name = args.get::<ImmutableString>(0)?;
     Ok(std::env::var_os(name.as_str()).map_or(Dynamic::UNIT, |value| value.to_string_lossy().into_owned().into()))
 }
 
 /// `env::exit(status)`: leaves the program, all tasks included. Nothing comes back, so there is nothing to replay.
 fn exit(task: &Arc<Task>, args: Args<'_>) -> Answer {
-    let ending = match args.get::<INT>(0, "a status")? {
+    let ending = match args.get::<INT>(0)? {
         0 => Ending::SUCCESS,
         status => Ending::new(RunOutcome::Error, format!("exit status {status}")),
     };

@@ -14,9 +14,11 @@ use crate::runtime::{Ending, engine};
 
 pub(super) fn operations() -> Vec<Operation> {
     vec![
-        Operation::new("tasks", "spawn", "tasks", 2, spawn).called("start"),
-        Operation::new("tasks", "wait", "tasks", 1, wait),
-        Operation::new("tasks", "cancel", "tasks", 1, cancel),
+        Operation::new("tasks", "spawn", "tasks", 2, spawn)
+            .called("start")
+            .taking("the name of a scope, and a function"),
+        Operation::new("tasks", "wait", "tasks", 1, wait).taking("a task"),
+        Operation::new("tasks", "cancel", "tasks", 1, cancel).taking("a task"),
     ]
 }
 
@@ -46,9 +48,8 @@ impl fmt::Display for Spawned {
 
 /// `tasks::start(scope, function)`: starts a task that runs `function`, with copies of what it captured.
 fn spawn(parent: &Arc<Task>, args: Args<'_>) -> Answer {
-    let expected = "the name of a scope, and a function";
-    let scope = args.get::<ImmutableString>(0, expected)?;
-    let function = with_copies(args.get::<FnPtr>(1, expected)?);
+    let scope = args.get::<ImmutableString>(0)?;
+    let function = with_copies(args.get::<FnPtr>(1)?);
     let run = parent.run();
     if !run.take_a_place() {
         let ending = run.stop(Ending::new(RunOutcome::Concurrency, "too many tasks at a time"));
@@ -58,6 +59,9 @@ fn spawn(parent: &Arc<Task>, args: Args<'_>) -> Answer {
     let task = Arc::new(Task::spawned_by(parent));
     // Recorded before the thread starts, so that nothing of the task stands before it in the trace.
     run.sink().record(&TraceEvent::TaskSpawned { id: task.id(), parent: Some(parent.id()), scope: &scope });
+    if let Some(replaying) = run.replaying() {
+        replaying.spawned(&task, parent, &scope);
+    }
     let thread = thread::Builder::new().name(format!("task {}", task.id())).stack_size(STACK);
     let work = {
         let task = Arc::clone(&task);
@@ -113,7 +117,7 @@ fn work(task: &Arc<Task>, function: &FnPtr) -> TaskResult {
 
 /// `tasks::wait(task)`: what the task's function returned, or threw.
 fn wait(_: &Arc<Task>, args: Args<'_>) -> Answer {
-    match args.get::<Spawned>(0, "a task")?.join() {
+    match args.get::<Spawned>(0)?.join() {
         Some(Ok(value)) => Ok(value),
         Some(Err(error)) if error.unwrap_inner().is_catchable() => {
             Err(Failure::Error { said: "the task failed".into(), raise: error })
@@ -125,6 +129,6 @@ fn wait(_: &Arc<Task>, args: Args<'_>) -> Answer {
 
 /// `tasks::cancel(task)`: stops a task, and what it spawned, at its next step.
 fn cancel(_: &Arc<Task>, args: Args<'_>) -> Answer {
-    args.get::<Spawned>(0, "a task")?.task.cancel();
+    args.get::<Spawned>(0)?.task.cancel();
     Ok(Dynamic::UNIT)
 }
