@@ -9,6 +9,7 @@ use super::divergence::{Details, Divergence, DivergenceKind, task_name};
 use super::findings::{Findings, Incomplete};
 use super::matching::{Due, Matching, Next, Order, Tasks};
 use super::open_error::OpenError;
+use super::packed::unpack;
 use super::recording::{Completeness, Outcome, Recording, TapeEnd};
 use super::report::with_values;
 use super::scratch::{self, Scratch};
@@ -18,6 +19,7 @@ use crate::event::{HostCall, HostOutcome, TraceEvent, TraceHeader};
 use crate::names::{RunOutcome, ValueCapture};
 use crate::reader::TraceReader;
 use crate::sink::TraceSink;
+use crate::value::TraceValue;
 
 /// A live run held against a trace, which may be redacted: a [`TraceSink`] to record the run into. Made by
 /// [`Replay::check_only`](super::Replay::check_only).
@@ -229,7 +231,8 @@ fn compared(recorded: &[u8], live: &[u8]) -> Result<(), Box<Difference>> {
 fn shown_recorded(outcome: Outcome<'_>) -> String {
     match outcome {
         Outcome::None => "nothing".to_owned(),
-        Outcome::Value(line) => shown_type(line),
+        Outcome::Value(packed) => shown_type_of(&unpack(packed)),
+        Outcome::Partial(line) => with_values(line, |values| values.iter().map(shown_type_of).collect()),
         Outcome::Error(_) => "an error".to_owned(),
         Outcome::NotRecordable => "not recordable".to_owned(),
     }
@@ -241,7 +244,7 @@ fn shown_live(outcome: Option<&HostOutcome<'_>>) -> String {
         Some(HostOutcome::Value(value)) => {
             let mut line = Vec::new();
             encode_value_lines(&[*value], ValueCapture::Redacted, &mut line);
-            shown_type(&line)
+            with_values(&line, |values| values.iter().map(shown_type_of).collect())
         }
         Some(HostOutcome::Error(_)) => "an error".to_owned(),
         Some(HostOutcome::NotRecordable) => "not recordable".to_owned(),
@@ -249,10 +252,6 @@ fn shown_live(outcome: Option<&HostOutcome<'_>>) -> String {
 }
 
 /// A value of this type, in words.
-fn shown_type(line: &[u8]) -> String {
-    use crate::value::TraceValue;
-
-    with_values(line, |values| {
-        values.iter().map(|value| format!("a value of type {}", Name(&value.type_name()))).collect()
-    })
+fn shown_type_of(value: &impl TraceValue) -> String {
+    format!("a value of type {}", Name(&value.type_name()))
 }

@@ -55,8 +55,8 @@
 //! # Costs
 //!
 //! A replay keeps, of each call, the bytes of its arguments and its result, and some seventy bytes more; in all less than the
-//! file's size. Answering compares bytes and decodes the one result. Nothing is locked in that; threads that ask for
-//! different tasks write to nothing in common.
+//! file's size. Answering compares bytes and makes the one value that is the result. Nothing is locked in that; threads that
+//! ask for different tasks write to nothing in common.
 
 mod check_only;
 pub(crate) mod compare;
@@ -65,6 +65,7 @@ mod divergence;
 mod findings;
 mod matching;
 mod open_error;
+mod packed;
 mod recording;
 mod report;
 mod scratch;
@@ -84,6 +85,7 @@ pub use self::findings::Incomplete;
 use self::matching::{Due, Matching, Next};
 pub use self::matching::{Order, Tasks};
 pub use self::open_error::OpenError;
+use self::packed::unpack;
 pub use self::recording::Completeness;
 use self::recording::{Outcome, Recording, Tape, TapeEnd, decoded, lines};
 use self::scratch::Scratch;
@@ -366,10 +368,22 @@ impl Replay {
             Outcome::None => Ok(Answer::NotDispatched),
             Outcome::NotRecordable => Ok(Answer::NotRecordable),
             Outcome::Error(message) => Ok(Answer::Error(message.to_owned())),
-            Outcome::Value(line) => match decoded(decoder, line.strip_suffix(b"\n").unwrap_or(line)).to_value() {
-                Ok(value) => Ok(Answer::Value(value)),
-                Err(missing) => Err(self.findings.diverged(self.matching.unanswerable(task, due, &missing))),
-            },
+            Outcome::Value(packed) => Ok(Answer::Value(unpack(packed))),
+            Outcome::Partial(line) => self.answer_in_part(task, due, line, decoder),
+        }
+    }
+
+    #[cold]
+    fn answer_in_part(
+        &self,
+        task: u64,
+        due: &Due<'_>,
+        line: &[u8],
+        decoder: &mut Decoder,
+    ) -> Result<Answer, Divergence> {
+        match decoded(decoder, line).to_value() {
+            Ok(value) => Ok(Answer::Value(value)),
+            Err(missing) => Err(self.findings.diverged(self.matching.unanswerable(task, due, &missing))),
         }
     }
 

@@ -1,14 +1,15 @@
 //! A trace as a replay keeps it: for each task its calls, in the form in which they can be compared and given back.
 //!
-//! Of a call are kept its site, as numbers of names, its verdict, and the bytes of its arguments and of its result in the
-//! canonical value encoding. Two values are equal when those bytes are, so nothing has to be decoded to compare, and what
-//! a replay answers is decoded when it is asked for. What the trace holds besides is dropped while it is read.
+//! Of a call are kept its site, as numbers of names, its verdict, its arguments in the canonical value encoding, and its result
+//! in a form that is quickly turned into a value. Two values are equal when their encodings are, so nothing has to be
+//! decoded to compare. What the trace holds besides is dropped while it is read.
 
 use std::collections::HashMap;
 use std::io::Read;
 use std::sync::atomic::AtomicUsize;
 
 use super::open_error::OpenError;
+use super::packed::pack;
 use crate::decode::Decoder;
 use crate::encode::encode_value_lines;
 use crate::event::{CallSite, ENTRY_TASK, HostCall, HostOutcome, TraceEvent, TraceHeader};
@@ -57,6 +58,7 @@ pub(super) struct Call {
 enum OutcomeKind {
     None,
     Value,
+    Partial,
     Error,
     NotRecordable,
 }
@@ -65,8 +67,10 @@ enum OutcomeKind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Outcome<'r> {
     None,
-    /// The line of a value.
+    /// A value, packed.
     Value(&'r [u8]),
+    /// The line of a value of which a part is missing.
+    Partial(&'r [u8]),
     Error(&'r str),
     NotRecordable,
 }
@@ -194,6 +198,7 @@ impl Recording {
         match call.outcome {
             OutcomeKind::None => Outcome::None,
             OutcomeKind::Value => Outcome::Value(bytes),
+            OutcomeKind::Partial => Outcome::Partial(bytes),
             // Kept from a `str`, so it is one.
             OutcomeKind::Error => Outcome::Error(std::str::from_utf8(bytes).unwrap_or_default()),
             OutcomeKind::NotRecordable => Outcome::NotRecordable,
@@ -292,9 +297,13 @@ impl Recording {
         let outcome_at = self.data.len();
         let outcome = match call.outcome {
             None => OutcomeKind::None,
+            Some(HostOutcome::Value(value)) if capture == ValueCapture::Full && !has_gap(&value) => {
+                pack(&value, &mut self.data);
+                OutcomeKind::Value
+            }
             Some(HostOutcome::Value(value)) => {
                 encode_value_lines(&[value], capture, &mut self.data);
-                OutcomeKind::Value
+                OutcomeKind::Partial
             }
             Some(HostOutcome::Error(message)) => {
                 self.data.extend_from_slice(message.as_bytes());

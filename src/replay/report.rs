@@ -3,6 +3,7 @@
 use super::compare::Difference;
 use super::divergence::{CallBefore, Details, Divergence, DivergenceKind, count, task_name};
 use super::matching::{Due, Matching, Tasks};
+use super::packed::unpack;
 use super::recording::{Call, Outcome, Recording, decoded, lines};
 use super::shown::{Name, Operation, shown, shown_all};
 use crate::arena::Arena;
@@ -40,9 +41,11 @@ fn shown_whole(recording: &Recording, call: &Call) -> String {
     let outcome = match recording.outcome(call) {
         _ if !call.granted => " was not granted".to_owned(),
         Outcome::None => " did not reach the host".to_owned(),
-        Outcome::Value(line) => {
-            format!(" -> {}", with_values(line, |values| values.iter().map(shown).collect::<String>()))
+        Outcome::Value(packed) => {
+            let arena = Arena::new();
+            format!(" -> {}", shown(&OwnedValue::from(&RecordedValue::Live(&unpack(packed))).view(&arena)))
         }
+        Outcome::Partial(line) => format!(" -> {}", with_values(line, shown_all)),
         Outcome::Error(message) => format!(" -> error: {}", Name(message)),
         Outcome::NotRecordable => " can't be recorded".to_owned(),
     };
