@@ -16,7 +16,7 @@ use common::scratch_dir::ScratchDir;
 use cove_trace::replay::Verdict;
 use cove_trace::testing::assert_conforms;
 use cove_trace::{
-    ENTRY_TASK, HostCall, HostOutcome, JsonlSink, NullSink, RecordedValue, RecordingBackend, RenderedCallSite, Replay,
+    ENTRY_TASK, HostCall, HostOutcome, JsonlSink, RecordedValue, RecordingBackend, RenderedCallSite, Replay,
     RunOutcome, TraceEvent, TraceHeader, TraceSink, TraceValue, ValueCapture, value_to_json,
 };
 use rhai::{Array, Dynamic, FnPtr, Map};
@@ -39,6 +39,11 @@ fn operations() -> Vec<Operation> {
 
 /// Runs a script against these, and then, with the same end, against its trace.
 fn run(name: &str, script: &str) -> (Ending, Vec<Value>) {
+    let recorded = record(name, script);
+    (recorded.ending, events(&recorded.trace))
+}
+
+fn record(name: &str, script: &str) -> Recorded {
     let scratch = ScratchDir::new(name);
     let path = scratch.path().join("test.rhai");
     fs::write(&path, script).expect("a script");
@@ -46,8 +51,7 @@ fn run(name: &str, script: &str) -> (Ending, Vec<Value>) {
 
     let operations = operations();
     let granted: BTreeSet<_> = operations.iter().map(|operation| operation.site().capability().to_owned()).collect();
-    let header = TraceHeader::new(RecordingBackend::Ast, ValueCapture::Full, "test");
-    let sink = Arc::new(JsonlSink::new(Vec::new(), &header).expect("a vector takes it"));
+    let sink = sink();
     let setup = Setup {
         documents: scratch.path().to_owned(),
         args: Vec::new(),
@@ -58,32 +62,53 @@ fn run(name: &str, script: &str) -> (Ending, Vec<Value>) {
         stop: Arc::new(OnceLock::new()),
     };
     let ending = Run::execute(program.clone(), operations, setup);
-
-    let finished = Arc::into_inner(sink).expect("nothing outlives its run").finish();
-    assert_eq!(finished.dropped, 0);
-    let trace = String::from_utf8(finished.writer).expect("text");
-    assert_eq!(replay(program, &trace), ending);
-    (ending, trace.lines().skip(1).map(|line| serde_json::from_str(line).expect("JSON")).collect())
+    let trace = text(sink);
+    replay(program.clone(), &trace, &ending);
+    Recorded { program, ending, trace }
 }
 
-/// Runs a script against its trace, with no host.
-fn replay(program: Program, trace: &str) -> Ending {
+/// A run, and the trace of it.
+struct Recorded {
+    program: Program,
+    ending: Ending,
+    trace: String,
+}
+
+fn events(trace: &str) -> Vec<Value> {
+    trace.lines().skip(1).map(|line| serde_json::from_str(line).expect("JSON")).collect()
+}
+
+fn sink() -> Arc<JsonlSink<Vec<u8>>> {
+    let header = TraceHeader::new(RecordingBackend::Ast, ValueCapture::Full, "test");
+    Arc::new(JsonlSink::new(Vec::new(), &header).expect("a vector takes it"))
+}
+
+/// What was recorded, when the run is over.
+fn text(sink: Arc<JsonlSink<Vec<u8>>>) -> String {
+    let finished = Arc::into_inner(sink).expect("nothing outlives its run").finish();
+    assert_eq!(finished.dropped, 0);
+    String::from_utf8(finished.writer).expect("text")
+}
+
+/// Runs a script against its trace, with no host, and gives the trace of that.
+fn replay(program: Program, trace: &str, ending: &Ending) -> String {
     let replaying = Replaying::new(Replay::open(trace.as_bytes()).expect("a trace"), false);
     let mut operations = modules::unplugged();
     operations.extend(self::operations().into_iter().skip(operations.len()).map(Operation::unplugged));
+    let sink = sink();
     let setup = Setup {
         documents: PathBuf::new(),
         args: Vec::new(),
         granted: BTreeSet::new(),
         limits: replaying.limits(),
-        sink: Arc::new(NullSink),
+        sink: Arc::clone(&sink) as _,
         replaying: Some(replaying.clone()),
         stop: Arc::new(OnceLock::new()),
     };
-    let ending = Run::execute(program, operations, setup);
-    let conclusion = replaying.finish(&ending);
+    assert_eq!(Run::execute(program, operations, setup), *ending);
+    let conclusion = replaying.finish(ending);
     assert_eq!(conclusion.verdict, Verdict::Reproduced, "{conclusion}");
-    ending
+    text(sink)
 }
 
 #[track_caller]
@@ -108,6 +133,47 @@ fn a_run_ends_properly_when_the_host_panics_in_a_task() {
     assert_eq!(ending.outcome, RunOutcome::Invariant);
     assert_eq!(events.iter().filter(|event| event["event"] == "task_cancelled").count(), 1);
     assert_ended(&events);
+}
+
+/// The calls of the tasks, in the order of the trace.
+fn calls(trace: &str) -> Vec<(Value, Value)> {
+    let calls = events(trace).into_iter().filter(|event| event["event"] == "host_call");
+    calls.map(|call| (call["args"].clone(), call["outcome"].clone())).collect()
+}
+
+#[test]
+fn three_tasks_replay_whatever_their_interleaving() {
+    let script = r#"
+        fn main() {
+            let workers = [];
+            for name in ["a", "b", "c"] {
+                workers.push(tasks::start("workers", || work(name)));
+            }
+            for worker in workers {
+                console::log(tasks::wait(worker));
+            }
+        }
+
+        fn work(name) {
+            // Each task has one of its own, so ids depend on scheduling.
+            let helper = tasks::start("helper", || { clock::sleep(1); clock::elapsed(); name });
+            let last = ();
+            for round in 0..20 {
+                clock::sleep(round % 3);
+                last = clock::elapsed();
+                console::log(`${name} ${round} ${last}`);
+            }
+            `${tasks::wait(helper)}: ${last}`
+        }
+    "#;
+    let recorded = record("runtime-interleaving", script);
+    let recorded_order = calls(&recorded.trace);
+    let mut other_orders = 0;
+    for _ in 0..100 {
+        let replayed = replay(recorded.program.clone(), &recorded.trace, &recorded.ending);
+        other_orders += u32::from(calls(&replayed) != recorded_order);
+    }
+    assert!(other_orders > 50, "only {other_orders} of 100 replays had another interleaving than the recording");
 }
 
 #[track_caller]

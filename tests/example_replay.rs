@@ -1,0 +1,154 @@
+//! The examples' replays as processes: the same output and exit code with no host, and reports of what an edit changes.
+#![cfg(feature = "cli")]
+
+mod common;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use common::example::Example;
+use common::scratch_dir::ScratchDir;
+use cove_trace::replay::suite::Suite;
+
+const INTERPRETER: Example = Example("interpreter");
+const EXAMPLES: [Example; 1] = [INTERPRETER];
+
+/// Runs the example in the package's directory, where paths below `examples` lead to its scripts on every machine.
+fn example(example: Example, args: &[&Path]) -> Output {
+    Command::new(example.executable())
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .args(args)
+        .output()
+        .expect("the example runs")
+}
+
+fn record(example_to_run: Example, script: &Path, trace: &Path) -> Output {
+    example(example_to_run, &[Path::new("--trace"), trace, script])
+}
+
+fn replay(example_to_run: Example, trace: &Path) -> Output {
+    example(example_to_run, &[Path::new("replay"), trace])
+}
+
+/// What the script itself wrote to standard output, sorted: tasks fall between each other as they like.
+fn script_lines(output: &Output) -> Vec<String> {
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let (script, _) = text.split_once("\nThe run ended: ").expect("the end of the run");
+    let mut lines: Vec<_> = script.lines().map(str::to_owned).collect();
+    lines.sort();
+    lines
+}
+
+fn scripts(example: Example) -> Vec<PathBuf> {
+    let entries = fs::read_dir(example.file("scripts")).expect("the scripts");
+    entries.map(|entry| entry.expect("a script").path()).collect()
+}
+
+#[test]
+fn a_replay_shows_the_same_and_ends_the_same_with_no_host() {
+    for example in EXAMPLES {
+        for script in scripts(example) {
+            let scratch = ScratchDir::new(&format!("replay-{}", example.0));
+            let trace = scratch.path().join("run.jsonl");
+            let recorded = record(example, &script, &trace);
+            // Nothing that it read is there any more.
+            let replayed = replay(example, &trace);
+            let stdout = String::from_utf8_lossy(&replayed.stdout);
+            assert_eq!(replayed.status.code(), recorded.status.code(), "{}: {stdout}", script.display());
+            assert_eq!(script_lines(&replayed), script_lines(&recorded), "{}", script.display());
+            assert!(stdout.contains("\nReplayed: As recorded, to the end: "), "{stdout}");
+        }
+    }
+}
+
+/// Records a script, replaces a part of it, and replays the trace with what it is then.
+fn replay_edited(name: &str, script: &str, from: &str, to: &str) -> String {
+    let scratch = ScratchDir::new(&format!("replay-edited-{name}"));
+    let text = fs::read_to_string(INTERPRETER.file("scripts").join(script)).expect("the script");
+    let (path, trace) = (scratch.path().join(script), scratch.path().join("run.jsonl"));
+    fs::write(&path, &text).expect("a copy");
+    record(INTERPRETER, &path, &trace);
+    assert!(text.contains(from), "{script} has no {from}");
+    fs::write(&path, text.replace(from, to)).expect("an edited copy");
+    let output = replay(INTERPRETER, &trace);
+    assert_eq!(output.status.code(), Some(4));
+    let stdout = String::from_utf8(output.stdout).expect("text");
+    stdout.split_once("\nReplayed: ").expect("a report").1.to_owned()
+}
+
+#[test]
+fn an_edited_argument_is_reported() {
+    let report = replay_edited("argument", "backup.rhai", "${name}.copy", "${name}.bak");
+    let expected = r#"the entry called documents.write with other arguments than recorded
+
+  where     call 3 of the entry, call 3 of the trace, line 5
+  differs   args[0]
+  recorded  "stock/chain.txt.copy"
+  asked     "stock/chain.txt.bak"
+
+  before it, as recorded:
+    call 1, line 3: documents.list("stock") -> ["stock/chain.txt", "stock/lantern.txt", "stock/nails.txt", "stock/paint…
+    call 2, line 4: documents.read("stock/chain.txt") -> "item   anchor chain, 8 mm\nunit   metre\ncount  120\nprice  640\n"
+
+"#;
+    assert_eq!(report, expected);
+}
+
+#[test]
+fn a_call_that_was_left_out_is_reported() {
+    let report = replay_edited("left-out", "inventory.rhai", "console::log(`${order.name}: ${problem}`);", "");
+    let expected = r#"the entry called documents.read where console.log was recorded
+
+  where     call 9 of the entry, call 9 of the trace, line 11
+  recorded  console.log("compass: no such document")
+  asked     documents.read("stock/paint.txt")
+
+  before it, as recorded:
+    call 7, line 9: console.log("lantern: 2 of 2 (piece), 7 left") -> ()
+    call 8, line 10: documents.read("stock/compass.txt") -> error: no such document
+
+"#;
+    assert_eq!(report, expected);
+}
+
+#[test]
+fn a_call_that_was_put_in_is_reported() {
+    let cancel = "    tasks::cancel(clock);\n";
+    let report = replay_edited("put-in", "word_count.rhai", cancel, &format!("{cancel}    env::get(\"HOME\");\n"));
+    // How many calls of other tasks come before it is another number each time.
+    assert!(report.starts_with("the entry called env.get where console.log was recorded\n"), "{report}");
+    assert!(report.contains("\n  where     call 14 of the entry, call "), "{report}");
+    assert!(
+        report.contains("\n  recorded  console.log(\"3319 words, 872 different ones. The most common:\")\n"),
+        "{report}"
+    );
+    assert!(report.contains("\n  asked     env.get(\"HOME\")\n"), "{report}");
+}
+
+fn suite(example: Example) -> Suite {
+    Suite::new(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/traces").join(example.0))
+}
+
+/// Every trace below `tests/traces` is a test: what it was recorded from has to do the same today.
+#[test]
+fn recorded_traces_are_reproduced() {
+    for example in EXAMPLES {
+        let check = |output: Output, is_fine: fn(&str) -> bool| {
+            let stdout = String::from_utf8_lossy(&output.stdout).into_owned();
+            let report = || format!("{stdout}{}", String::from_utf8_lossy(&output.stderr));
+            if is_fine(&stdout) { Ok(()) } else { Err(report().into()) }
+        };
+        suite(example)
+            .run(
+                |trace| {
+                    check(replay(example, trace), |stdout| stdout.contains("\nReplayed: As recorded, to the end: "))
+                },
+                |old, new| {
+                    let entry = cove_trace::Replay::open_file(old)?.header().entry.clone();
+                    check(record(example, Path::new(&entry), new), |stdout| stdout.contains("\nReplayed: As recorded"))
+                },
+            )
+            .assert_passed();
+    }
+}
