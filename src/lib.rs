@@ -113,6 +113,7 @@
 //! |---|---|---|
 //! | (none) | | the library: `itoa`, `ryu`, `memchr`, `smallvec`, `bumpalo` |
 //! | `summary` | by `cli` | `summary`, a run's figures as a type: `serde`, `unicode-width` |
+//! | `diff` | by `cli` | `diff`, two runs compared: `serde`, `imara-diff` |
 //! | `cli` | yes | the command `cove-trace`: `clap`, `serde_json` |
 //! | `mmap` | | `MappedFile`, on Unix: `memmap2`, `libc` |
 //! | `arbitrary` | | `Arbitrary` for the owned forms: `arbitrary` |
@@ -128,6 +129,8 @@ mod arbitrary;
 mod arena;
 pub mod check;
 pub mod decode;
+#[cfg(feature = "diff")]
+pub mod diff;
 mod encode;
 mod event;
 #[doc = include_str!("integrating.md")]

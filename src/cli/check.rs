@@ -99,7 +99,8 @@ impl Report<'_> {
     }
 }
 
-fn count(number: u64, what: &str) -> String {
+/// So many of them, in words.
+pub(crate) fn count(number: u64, what: &str) -> String {
     match number {
         0 => format!("no {what}s"),
         1 => format!("1 {what}"),

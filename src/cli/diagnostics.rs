@@ -44,6 +44,17 @@ impl Diagnostics {
         say(&format_args!("{file}:{}:1: {}: {}", finding.line, finding.severity, finding.message));
     }
 
+    /// The last line of `file` is torn.
+    pub(crate) fn torn(&mut self, file: &str) {
+        self.worsen(Status::Faulty);
+        say(&format_args!("{file}: error: the last line is torn: what it would have held is not compared"));
+    }
+
+    /// Two traces differ, as the output says.
+    pub(crate) fn differs(&mut self) {
+        self.worsen(Status::Faulty);
+    }
+
     /// Something that can't be read or written.
     pub(crate) fn unusable(&mut self, what: &str, problem: &dyn Display) {
         self.worsen(Status::Unusable);

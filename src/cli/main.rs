@@ -3,6 +3,7 @@
 mod cat;
 mod check;
 mod diagnostics;
+mod diff;
 mod input;
 mod json;
 mod output;
@@ -30,7 +31,7 @@ Example:
 
 Exit codes:
   0  nothing is wrong (there may be warnings)
-  1  a trace has errors, findings or a torn end; what could be read of it is still given
+  1  a trace has errors, findings or a torn end, or two differ; what could be read of it is still given
   2  something could not be read or written at all, or the command line is wrong";
 
 #[derive(Subcommand)]
@@ -38,6 +39,7 @@ enum Command {
     Summary(summary::Args),
     Cat(cat::Args),
     Check(check::Args),
+    Diff(diff::Args),
 }
 
 fn main() -> ExitCode {
@@ -63,6 +65,7 @@ fn run(output: &mut Output, diagnostics: &mut Diagnostics) -> io::Result<()> {
             Command::Summary(args) => summary::run(&args, output, diagnostics),
             Command::Cat(args) => cat::run(&args, output, diagnostics),
             Command::Check(args) => check::run(&args, output, diagnostics),
+            Command::Diff(args) => diff::run(&args, output, diagnostics),
         },
         Err(refusal) if refusal.use_stderr() => {
             diagnostics.usage(&refusal.render().to_string());

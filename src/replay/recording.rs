@@ -7,6 +7,8 @@
 use std::collections::HashMap;
 use std::io::Read;
 use std::sync::atomic::AtomicUsize;
+#[cfg(feature = "diff")]
+use std::time::Duration;
 
 use super::open_error::OpenError;
 use super::packed::pack;
@@ -14,38 +16,40 @@ use crate::decode::Decoder;
 use crate::encode::encode_value_lines;
 use crate::event::{CallSite, ENTRY_TASK, HostCall, HostOutcome, TraceEvent, TraceHeader};
 use crate::names::{RunOutcome, ValueCapture};
-use crate::reader::{ReadErrorKind, TraceReader};
+use crate::reader::{ReadError, ReadErrorKind, TraceReader};
 use crate::value::RecordedValue;
 
 /// A trace, loaded.
 #[derive(Debug)]
-pub(super) struct Recording {
-    pub(super) header: TraceHeader,
+pub(crate) struct Recording {
+    pub(crate) header: TraceHeader,
     names: Names,
     /// In the order of the file.
-    pub(super) calls: Vec<Call>,
+    pub(crate) calls: Vec<Call>,
     /// What the calls' places point into.
     data: Vec<u8>,
     tapes: HashMap<u64, Tape>,
     /// What each parent spawned in each scope, in order.
     children: HashMap<Spawner, Vec<u64>>,
-    pub(super) ending: Option<RunEnding>,
+    pub(crate) ending: Option<RunEnding>,
     /// The last line is torn.
     is_torn: bool,
 }
 
 /// A task, and a scope in which it spawns others.
-pub(super) type Spawner = (Option<u64>, Box<str>);
+pub(crate) type Spawner = (Option<u64>, Box<str>);
 
 /// One recorded host call.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Call {
-    pub(super) task: u64,
-    pub(super) line: u64,
+pub(crate) struct Call {
+    pub(crate) task: u64,
+    pub(crate) line: u64,
+    #[cfg(feature = "diff")]
+    pub(crate) wait: Duration,
     module: Name,
     op: Name,
     capability: Name,
-    pub(super) granted: bool,
+    pub(crate) granted: bool,
     outcome: OutcomeKind,
     /// Whether a part of an argument is redacted or opaque.
     pub(super) has_gaps: bool,
@@ -64,8 +68,8 @@ enum OutcomeKind {
 }
 
 /// What a recorded call came to, in its encoded form.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Outcome<'r> {
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Outcome<'r> {
     None,
     /// A value, packed.
     Value(&'r [u8]),
@@ -78,9 +82,9 @@ pub(super) enum Outcome<'r> {
 /// The calls of one task. Aligned so that two tasks on two threads do not write to one cache line.
 #[derive(Debug, Default)]
 #[repr(align(64))]
-pub(super) struct Tape {
+pub(crate) struct Tape {
     /// Places in [`Recording::calls`].
-    pub(super) calls: Vec<usize>,
+    pub(crate) calls: Vec<usize>,
     /// How many of them were asked for.
     pub(super) asked: AtomicUsize,
     pub(super) end: TapeEnd,
@@ -101,10 +105,10 @@ pub(super) enum TapeEnd {
 
 /// How the recorded run ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct RunEnding {
+pub(crate) struct RunEnding {
     pub(super) line: u64,
-    pub(super) outcome: RunOutcome,
-    pub(super) message: Option<String>,
+    pub(crate) outcome: RunOutcome,
+    pub(crate) message: Option<String>,
 }
 
 /// How much of a run a trace holds.
@@ -147,6 +151,15 @@ pub(super) const fn is_limit(outcome: RunOutcome) -> bool {
 impl Recording {
     /// Reads a trace to its end, or to where it is torn. Of each value is kept what `capture` keeps.
     pub(super) fn load<R: Read>(reader: &mut TraceReader<R>, capture: ValueCapture) -> Result<Self, OpenError> {
+        Self::load_past(reader, capture, Err)
+    }
+
+    /// The same, asking `pass` about each fault other than a torn end whether to go on after it.
+    pub(crate) fn load_past<R: Read>(
+        reader: &mut TraceReader<R>,
+        capture: ValueCapture,
+        mut pass: impl FnMut(ReadError) -> Result<(), ReadError>,
+    ) -> Result<Self, OpenError> {
         let header = reader.header()?.cloned();
         // Without an error there is a header.
         let header = header.ok_or(OpenError::NoHeader)?;
@@ -156,13 +169,13 @@ impl Recording {
                 Ok(Some((line, event))) => loader.event(line, &event),
                 Ok(None) => break,
                 Err(error) if matches!(error.kind(), ReadErrorKind::Torn { .. }) => loader.recording.is_torn = true,
-                Err(error) => return Err(error.into()),
+                Err(error) => pass(error)?,
             }
         }
         Ok(loader.finish())
     }
 
-    pub(super) fn completeness(&self) -> Completeness {
+    pub(crate) fn completeness(&self) -> Completeness {
         match &self.ending {
             _ if self.is_torn => Completeness::Torn,
             None => Completeness::Cut,
@@ -171,12 +184,18 @@ impl Recording {
         }
     }
 
-    pub(super) fn tape(&self, task: u64) -> Option<&Tape> {
+    pub(crate) fn tape(&self, task: u64) -> Option<&Tape> {
         self.tapes.get(&task)
     }
 
-    pub(super) fn tapes(&self) -> impl Iterator<Item = (u64, &Tape)> {
+    pub(crate) fn tapes(&self) -> impl Iterator<Item = (u64, &Tape)> {
         self.tapes.iter().map(|(task, tape)| (*task, tape))
+    }
+
+    /// What each parent spawned in each scope.
+    #[cfg(feature = "diff")]
+    pub(crate) fn children(&self) -> &HashMap<Spawner, Vec<u64>> {
+        &self.children
     }
 
     /// The task that `spawner` spawned as its `index`th, from 0.
@@ -184,16 +203,16 @@ impl Recording {
         self.children.get(spawner)?.get(index).copied()
     }
 
-    pub(super) fn site(&self, call: &Call) -> CallSite<'_> {
+    pub(crate) fn site(&self, call: &Call) -> CallSite<'_> {
         CallSite::new(self.names.get(call.module), self.names.get(call.op), self.names.get(call.capability))
     }
 
     /// The arguments, each on a line of its own.
-    pub(super) fn args(&self, call: &Call) -> &[u8] {
+    pub(crate) fn args(&self, call: &Call) -> &[u8] {
         &self.data[call.args_at..call.outcome_at]
     }
 
-    pub(super) fn outcome(&self, call: &Call) -> Outcome<'_> {
+    pub(crate) fn outcome(&self, call: &Call) -> Outcome<'_> {
         let bytes = &self.data[call.outcome_at..call.end];
         match call.outcome {
             OutcomeKind::None => Outcome::None,
@@ -315,6 +334,8 @@ impl Recording {
         self.calls.push(Call {
             task: call.task,
             line,
+            #[cfg(feature = "diff")]
+            wait: call.wait,
             module: self.names.number(call.site.module()),
             op: self.names.number(call.site.op()),
             capability: self.names.number(call.site.capability()),

@@ -18,12 +18,22 @@ pub(super) fn shown_args(args: &[u8]) -> String {
 }
 
 /// Lends the values of some lines, all at once.
-pub(super) fn with_values<R>(bytes: &[u8], use_them: impl FnOnce(&[RecordedValue<'_>]) -> R) -> R {
+pub(crate) fn with_values<R>(bytes: &[u8], use_them: impl FnOnce(&[RecordedValue<'_>]) -> R) -> R {
     let mut decoder = Decoder::new();
     let owned: Vec<OwnedValue> = lines(bytes).map(|line| OwnedValue::from(&decoded(&mut decoder, line))).collect();
     let arena = Arena::new();
     let views: Vec<RecordedValue<'_>> = owned.iter().map(|value| value.view(&arena)).collect();
     use_them(&views)
+}
+
+/// Lends the value of an outcome; a unit where it has none.
+pub(crate) fn with_result<R>(outcome: Outcome<'_>, use_it: impl FnOnce(&RecordedValue<'_>) -> R) -> R {
+    let value = match outcome {
+        Outcome::Value(packed) => OwnedValue::from(&RecordedValue::Live(&unpack(packed))),
+        Outcome::Partial(line) => OwnedValue::from(&decoded(&mut Decoder::new(), line)),
+        Outcome::None | Outcome::Error(_) | Outcome::NotRecordable => OwnedValue::Unit,
+    };
+    use_it(&value.view(&Arena::new()))
 }
 
 /// A call as it was asked: `documents.read("a")`.
@@ -37,15 +47,11 @@ fn shown_recorded(recording: &Recording, call: &Call) -> String {
 }
 
 /// A recorded call with its outcome.
-fn shown_whole(recording: &Recording, call: &Call) -> String {
+pub(crate) fn shown_whole(recording: &Recording, call: &Call) -> String {
     let outcome = match recording.outcome(call) {
         _ if !call.granted => " was not granted".to_owned(),
         Outcome::None => " did not reach the host".to_owned(),
-        Outcome::Value(packed) => {
-            let arena = Arena::new();
-            format!(" -> {}", shown(&OwnedValue::from(&RecordedValue::Live(&unpack(packed))).view(&arena)))
-        }
-        Outcome::Partial(line) => format!(" -> {}", with_values(line, shown_all)),
+        outcome @ (Outcome::Value(_) | Outcome::Partial(_)) => format!(" -> {}", with_result(outcome, shown)),
         Outcome::Error(message) => format!(" -> error: {}", Name(message)),
         Outcome::NotRecordable => " can't be recorded".to_owned(),
     };

@@ -5,6 +5,7 @@
 mod cat;
 mod check;
 mod diagnostics;
+mod diff;
 mod harness;
 mod known_run;
 mod output;

@@ -9,7 +9,7 @@ use cove_trace::{
     ValueWriter,
 };
 
-use crate::recorded::{Bool, Int, Recorded, Text, Unit, ask, diverging, opened, site};
+use crate::recorded::{Int, Recorded, Text, Unit, ask, diverging, opened, site};
 
 #[test]
 fn each_kind_of_outcome_has_its_answer() {
@@ -111,7 +111,7 @@ fn what_the_trace_left_out_of_an_argument_is_unchecked_and_counted() {
     // What stands beside them is checked, and so are their types.
     let other_int = [args[0], RecordedValue::Array(&[Text("secret"), Int(2)])];
     assert_eq!(diverging(&opened(&trace), 0, "list.map", &other_int).path(), Some("args[1].items[1]"));
-    let other_type = [Bool(true), args[1]];
+    let other_type = [RecordedValue::Bool(true), args[1]];
     assert_eq!(diverging(&opened(&trace), 0, "list.map", &other_type).path(), Some("args[0]"));
 }
 

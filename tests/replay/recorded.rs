@@ -8,7 +8,7 @@ use cove_trace::{
     TraceHeader, TraceSink, ValueCapture,
 };
 
-pub(crate) use cove_trace::RecordedValue::{Bool, Int, String as Text, Unit};
+pub(crate) use cove_trace::RecordedValue::{Int, String as Text, Unit};
 
 /// A run being recorded.
 pub(crate) struct Recorded(JsonlSink<Vec<u8>>);

@@ -1,0 +1,154 @@
+//! `cove-trace diff`.
+
+use std::io::{self, Write};
+
+use cove_trace::diff::{CallRef, Change, Compared, Diff, Side};
+use cove_trace::replay::OpenError;
+use cove_trace::summary::escaped;
+use serde::Serialize;
+
+use crate::check::count;
+use crate::diagnostics::Diagnostics;
+use crate::input::Input;
+use crate::json;
+use crate::output::Output;
+
+/// Compares two runs, task by task: calls that were put in, left out or changed, capabilities, and how each ended.
+///
+/// Exit code 0: no difference; 1: there are differences, or a trace has faults; 2: one could not be read at all.
+#[derive(clap::Args)]
+#[command(after_help = "\
+How calls of different tasks fell between each other is never a difference. Of a redacted trace, types are compared.
+Memory: of both traces their calls, in all less than the files' size.
+
+Examples:
+  cove-trace diff yesterday.jsonl today.jsonl
+  cove-trace diff --json before.jsonl after.jsonl | jq 'select(.kind == \"changed\") | .path'")]
+pub(crate) struct Args {
+    /// Compare what calls waited, too: for each operation, all its calls together.
+    #[arg(long)]
+    times: bool,
+    /// Give each difference as one JSON object on one line, and a last one that counts them.
+    #[arg(long)]
+    json: bool,
+    /// The first trace; - is standard input.
+    first: Input,
+    /// The second trace.
+    second: Input,
+}
+
+pub(crate) fn run(args: &Args, output: &mut Output, diagnostics: &mut Diagnostics) -> io::Result<()> {
+    let readers = [&args.first, &args.second].map(|input| input.open(diagnostics));
+    let [Some(mut first), Some(mut second)] = readers else { return Ok(()) };
+    let names = [args.first.name(), args.second.name()];
+    let loaded = Diff::load_past(&mut first, &mut second, |side, error| {
+        diagnostics.fault(name_of(&names, side), &error);
+        Ok(())
+    });
+    let diff = match loaded {
+        Ok(diff) => diff,
+        Err(OpenError::Read(error)) => {
+            // The first is read to its end before the second is looked at.
+            let name = if second.lines_read() == 0 { &names[0] } else { &names[1] };
+            diagnostics.fault(name, &error);
+            return Ok(());
+        }
+        Err(error) => {
+            diagnostics.unusable(&names.join(", "), &error);
+            return Ok(());
+        }
+    };
+    for (name, is_torn) in names.iter().zip(diff.torn()) {
+        if is_torn {
+            diagnostics.torn(name);
+        }
+    }
+
+    let mut task = None;
+    let mut written = Ok(());
+    let compared = diff.compare(args.times, |change| {
+        if written.is_ok() {
+            written = if args.json { json::write_line(output, &change) } else { show(output, &change, &mut task) };
+        }
+    });
+    written?;
+    if compared.differences > 0 {
+        diagnostics.differs();
+    }
+    if args.json {
+        json::write_line(output, &Last { kind: "compared", compared })
+    } else {
+        writeln!(output, "{}", conclusion(&compared, &names))
+    }
+}
+
+/// The line of JSON that comes last.
+#[derive(Serialize)]
+struct Last {
+    kind: &'static str,
+    #[serde(flatten)]
+    compared: Compared,
+}
+
+fn name_of(names: &[String; 2], side: Side) -> &str {
+    match side {
+        Side::First => &names[0],
+        Side::Second => &names[1],
+    }
+}
+
+/// Shows a difference on a line, or a few, below the task that it is in.
+fn show(output: &mut Output, change: &Change, shown_task: &mut Option<(u64, Side)>) -> io::Result<()> {
+    let mut below = |call: &CallRef, side, output: &mut Output| {
+        if shown_task.replace((call.task, side)) == Some((call.task, side)) {
+            return Ok(());
+        }
+        match call.task {
+            0 => writeln!(output, "the entry"),
+            task => writeln!(output, "task {task}"),
+        }
+    };
+    match change {
+        Change::Removed(call) => {
+            below(call, Side::First, output)?;
+            writeln!(output, "  - line {}: {}", call.line, call.shown)
+        }
+        Change::Added(call) => {
+            // Below the first trace's task where the id is the same, which it mostly is.
+            below(call, Side::First, output)?;
+            writeln!(output, "  + line {}: {}", call.line, call.shown)
+        }
+        Change::Changed { first, second, path, was, is } => {
+            below(first, Side::First, output)?;
+            writeln!(output, "  ~ lines {} and {}: {}", first.line, second.line, first.shown)?;
+            writeln!(output, "      {path}: {was}\n      {:>width$}  {is}", "now", width = path.chars().count())
+        }
+        Change::Task { side, task, calls } => {
+            writeln!(output, "{} task {task}, with {}", sign(*side), count(*calls, "call"))
+        }
+        Change::Header { part, first, second } => writeln!(output, "{part}: {first}, now {second}"),
+        Change::Capability { side, capability } => writeln!(output, "{} capability {capability}", sign(*side)),
+        Change::Wait { operation, first_ns, second_ns } => {
+            writeln!(output, "wait of {operation}: {first_ns} ns, now {second_ns} ns")
+        }
+        Change::Ended { first, second } => writeln!(output, "ended: {first}\n  now: {second}"),
+        _ => writeln!(output, "{change:?}"),
+    }
+}
+
+fn sign(side: Side) -> char {
+    match side {
+        Side::First => '-',
+        Side::Second => '+',
+    }
+}
+
+fn conclusion(compared: &Compared, names: &[String; 2]) -> String {
+    let names = names.each_ref().map(|name| escaped(name).to_string()).join(" and ");
+    let mut text =
+        format!("{names}: {}, {} compared", count(compared.differences, "difference"), count(compared.calls, "call"));
+    if compared.unchecked > 0 {
+        text = text + ", " + &count(compared.unchecked, "value") + " by type alone";
+    }
+    text
+}

@@ -1,0 +1,142 @@
+//! Which calls of one task stand for which of another.
+
+use std::hash::Hash;
+use std::ops::Range;
+
+use imara_diff::{Algorithm, Diff, InternedInput, Interner};
+
+/// What is next in the two rows of calls, as places in them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Step {
+    /// As many of one as of the other, one standing for the other.
+    Pairs(Range<usize>, Range<usize>),
+    /// Only in the first.
+    Removed(Range<usize>),
+    /// Only in the second.
+    Added(Range<usize>),
+}
+
+/// Aligns two rows, by `whole` keys first, and what those leave by `partial` ones.
+pub(super) fn align<T, W: Eq + Hash, P: Eq + Hash>(
+    first: &[T],
+    second: &[T],
+    whole: impl Fn(&T, Side) -> W,
+    partial: impl Fn(&T, Side) -> P,
+) -> Vec<Step> {
+    let mut steps = Vec::new();
+    for step in by_key(first, second, 0..first.len(), 0..second.len(), whole) {
+        match step {
+            Gap::Common(left, right) => steps.push(Step::Pairs(left, right)),
+            Gap::Different(left, right) => {
+                for step in by_key(first, second, left, right, &partial) {
+                    match step {
+                        Gap::Common(left, right) => steps.push(Step::Pairs(left, right)),
+                        Gap::Different(left, right) => {
+                            steps.push(Step::Removed(left));
+                            steps.push(Step::Added(right));
+                        }
+                    }
+                }
+            }
+        }
+    }
+    steps.retain(|step| match step {
+        Step::Pairs(calls, _) | Step::Removed(calls) | Step::Added(calls) => !calls.is_empty(),
+    });
+    steps
+}
+
+/// Which row an element is of.
+pub(super) use super::change::Side;
+
+enum Gap {
+    Common(Range<usize>, Range<usize>),
+    Different(Range<usize>, Range<usize>),
+}
+
+/// The parts of two rows that have their keys in common, and those between.
+fn by_key<T, K: Eq + Hash>(
+    first: &[T],
+    second: &[T],
+    left: Range<usize>,
+    right: Range<usize>,
+    key: impl Fn(&T, Side) -> K,
+) -> Vec<Gap> {
+    let is_same = |left: usize, right: usize| key(&first[left], Side::First) == key(&second[right], Side::Second);
+    // Most of two runs is the same at both ends, and needs no more than this.
+    let shorter = left.len().min(right.len());
+    let head = (0..shorter).take_while(|at| is_same(left.start + at, right.start + at)).count();
+    let tail = (1..=shorter - head).take_while(|at| is_same(left.end - at, right.end - at)).count();
+
+    let mut steps = vec![Gap::Common(left.start..left.start + head, right.start..right.start + head)];
+    let (middle_left, middle_right) = (left.start + head..left.end - tail, right.start + head..right.end - tail);
+    let mut input = InternedInput { before: Vec::new(), after: Vec::new(), interner: Interner::new(0) };
+    input.update_before(first[middle_left.clone()].iter().map(|call| key(call, Side::First)));
+    input.update_after(second[middle_right.clone()].iter().map(|call| key(call, Side::Second)));
+    let (mut at_left, mut at_right) = (middle_left.start, middle_right.start);
+    for hunk in Diff::compute(Algorithm::Histogram, &input).hunks() {
+        let place = |start: usize, at: &Range<u32>| start + at.start as usize..start + at.end as usize;
+        let (hunk_left, hunk_right) = (place(middle_left.start, &hunk.before), place(middle_right.start, &hunk.after));
+        steps.push(Gap::Common(at_left..hunk_left.start, at_right..hunk_right.start));
+        (at_left, at_right) = (hunk_left.end, hunk_right.end);
+        steps.push(Gap::Different(hunk_left, hunk_right));
+    }
+    steps.push(Gap::Common(at_left..left.end, at_right..right.end));
+    steps
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn aligned(first: &str, second: &str) -> Vec<Step> {
+        let (first, second): (Vec<_>, Vec<_>) = (first.chars().collect(), second.chars().collect());
+        let steps = align(&first, &second, |call, _| *call, |call, _| call.to_ascii_lowercase());
+        // Every call stands once, in its order.
+        let (mut left, mut right) = (0, 0);
+        for step in &steps {
+            if let Step::Pairs(calls, others) = step {
+                assert_eq!(calls.len(), others.len());
+                for (call, other) in calls.clone().zip(others.clone()) {
+                    assert!(first[call].eq_ignore_ascii_case(&second[other]));
+                }
+            }
+            let (lefts, rights) = match step.clone() {
+                Step::Pairs(lefts, rights) => (lefts, rights),
+                Step::Removed(lefts) => (lefts, right..right),
+                Step::Added(rights) => (left..left, rights),
+            };
+            assert_eq!((lefts.start, rights.start), (left, right));
+            (left, right) = (lefts.end, rights.end);
+        }
+        assert_eq!((left, right), (first.len(), second.len()));
+        steps
+    }
+
+    #[test]
+    fn one_put_in_or_left_out_is_one() {
+        assert_eq!(aligned("abc", "abxc"), [Step::Pairs(0..2, 0..2), Step::Added(2..3), Step::Pairs(2..3, 3..4)]);
+        assert_eq!(aligned("abxc", "abc"), [Step::Pairs(0..2, 0..2), Step::Removed(2..3), Step::Pairs(3..4, 2..3)]);
+        assert_eq!(aligned("", "a"), [Step::Added(0..1)]);
+        assert_eq!(aligned("aaa", "aa").len(), 2);
+        assert_eq!(aligned("", ""), []);
+    }
+
+    #[test]
+    fn what_is_alike_in_part_is_paired() {
+        let steps = aligned("abcd", "aBcd");
+        let pairs: usize =
+            steps.iter().map(|step| if let Step::Pairs(calls, _) = step { calls.len() } else { 0 }).sum();
+        assert_eq!(pairs, 4);
+        let steps = aligned("axbycz", "aXbYcZ");
+        assert!(steps.iter().all(|step| matches!(step, Step::Pairs(..))), "{steps:?}");
+        aligned("thequickbrownfox", "jumpsOVERTHElazydog");
+    }
+
+    #[test]
+    fn long_rows_that_have_nothing_in_common_are_aligned_all_the_same() {
+        let (first, second) = (vec![1; 50_000], vec![2; 50_000]);
+        let steps = align(&first, &second, |call, _| *call, |call, _| *call);
+        assert_eq!(steps, [Step::Removed(0..50_000), Step::Added(0..50_000)]);
+    }
+}

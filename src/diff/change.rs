@@ -1,0 +1,113 @@
+//! What differs between two runs, as data.
+
+use serde::Serialize;
+
+use crate::replay::recording::Recording;
+use crate::replay::report::shown_whole;
+
+/// One of the two traces.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Side {
+    /// The first.
+    First,
+    /// The second.
+    Second,
+}
+
+/// A call in one of the traces.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct CallRef {
+    /// The task that made it, by its id in that trace.
+    pub task: u64,
+    /// The number of the call in its task, from 1.
+    pub call_in_task: u64,
+    /// The physical line of the trace, from 1, on which it stands.
+    pub line: u64,
+    /// The call and what it came to, as they are shown to people: cut where they are long, and escaped.
+    pub shown: String,
+}
+
+impl CallRef {
+    /// The call at a place in the trace, and in its task.
+    pub(super) fn new(trace: &Recording, in_trace: usize, in_task: usize) -> Self {
+        let call = &trace.calls[in_trace];
+        Self { task: call.task, call_in_task: in_task as u64 + 1, line: call.line, shown: shown_whole(trace, call) }
+    }
+}
+
+/// One difference between two runs. Texts out of the traces are cut where they are long, and escaped.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Change {
+    /// The runs were started differently.
+    Header {
+        /// The part of the header that differs.
+        part: &'static str,
+        /// What the first trace has there.
+        first: String,
+        /// What the second has.
+        second: String,
+    },
+    /// A task with calls that only one of the runs has.
+    Task {
+        /// Which.
+        side: Side,
+        /// Its id in that trace.
+        task: u64,
+        /// How many calls it made.
+        calls: u64,
+    },
+    /// A call that only the first run made.
+    Removed(CallRef),
+    /// A call that only the second run made.
+    Added(CallRef),
+    /// A call that both made, and differently.
+    Changed {
+        /// The call in the first trace.
+        first: CallRef,
+        /// The call in the second.
+        second: CallRef,
+        /// The first part of it that differs: `args[1].fields.token`, `capability`, `granted`, `outcome.value`.
+        path: String,
+        /// What the first trace has there.
+        was: String,
+        /// What the second has.
+        is: String,
+    },
+    /// A capability that only one of the runs called under, granted or not.
+    Capability {
+        /// Which.
+        side: Side,
+        /// The capability.
+        capability: String,
+    },
+    /// What an operation's calls waited for the host, all together, where that differs.
+    Wait {
+        /// The operation.
+        operation: String,
+        /// Nanoseconds in the first run.
+        first_ns: u128,
+        /// Nanoseconds in the second.
+        second_ns: u128,
+    },
+    /// The runs ended differently.
+    Ended {
+        /// How the first ended.
+        first: String,
+        /// How the second ended.
+        second: String,
+    },
+}
+
+/// What two runs were compared by.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Compared {
+    /// How many differences were found.
+    pub differences: u64,
+    /// How many calls of the one stood against calls of the other.
+    pub calls: u64,
+    /// Of how many values nothing but the type could be compared.
+    pub unchecked: u64,
+}

@@ -1,0 +1,314 @@
+//! Two runs compared, call by call and task by task.
+//!
+//! Times differ between any two runs and are left out unless they are asked for; how the calls of different tasks fell between
+//! each other is left out always. A call that was put in or left out is one difference, and what comes after it is
+//! compared as if nothing had happened.
+//!
+//! ```
+//! use cove_trace::diff::{Change, Diff};
+//! use cove_trace::TraceReader;
+//!
+//! # let header = concat!(r#"{"event":"trace_header","version":4,"backend":"vm","values":"full","entry":"m","args":[]}"#, "\n");
+//! # let call = |op| format!(concat!(
+//! #     r#"{{"event":"host_call","task":0,"module":"clock","op":"{}","capability":"c","wait_ns":1,"granted":true,"#,
+//! #     r#""args":[],"outcome":null}}"#, "\n"), op);
+//! # let (first, second) = (format!("{header}{}", call("now")), format!("{header}{}{}", call("zone"), call("now")));
+//! let diff = Diff::load(&mut TraceReader::new(first.as_bytes()), &mut TraceReader::new(second.as_bytes()))?;
+//! let mut changes = Vec::new();
+//! diff.compare(false, |change| changes.push(change));
+//! assert!(matches!(&changes[..], [Change::Added(call)] if call.shown.starts_with("clock.zone()")));
+//! # Ok::<(), cove_trace::replay::OpenError>(())
+//! ```
+//!
+//! # How calls are aligned
+//!
+//! A task is matched with the task that the same parent spawned in the same scope: with one that made exactly the same calls if
+//! there is one, and otherwise in the order of their spawns. Of two matched tasks the calls are aligned by operation and
+//! arguments; between those that have both in common, by operation alone. That is a longest common subsequence wherever it can
+//! be had quickly, and a good one otherwise.
+//!
+//! # What it keeps
+//!
+//! Of each trace, what a [replay](crate::replay) of it keeps: less than the file's size. For the two tasks being compared, some
+//! fifty bytes for each of their calls between the first and the last difference. Changes are handed over as they are found.
+
+mod align;
+mod change;
+mod tasks;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::Read;
+use std::time::Duration;
+
+use self::align::{Step, align};
+pub use self::change::{CallRef, Change, Compared, Side};
+use crate::names::ValueCapture;
+use crate::reader::{ReadError, TraceReader};
+use crate::replay::OpenError;
+use crate::replay::compare::{Comparison, Difference, Gaps};
+use crate::replay::recording::{Call, Outcome, Recording, RunEnding};
+use crate::replay::report::{with_result, with_values};
+use crate::replay::shown::{Name, Operation, shown, shown_beside};
+use crate::value::RecordedValue;
+
+/// Two traces to be compared.
+#[derive(Debug)]
+pub struct Diff {
+    first: Recording,
+    second: Recording,
+    /// One of them is redacted, so that values can be compared by their types alone.
+    by_type: bool,
+}
+
+impl Diff {
+    /// Loads two traces, each from the reader at its beginning. A torn end is no error.
+    ///
+    /// # Errors
+    ///
+    /// When a trace can't be read.
+    pub fn load<A: Read, B: Read>(first: &mut TraceReader<A>, second: &mut TraceReader<B>) -> Result<Self, OpenError> {
+        Self::load_past(first, second, |_, error| Err(error))
+    }
+
+    /// Loads two traces past their faults, each of which `pass` is asked about: it returns the error to stop at it. A torn end
+    /// is not among them.
+    ///
+    /// # Errors
+    ///
+    /// When a trace has no header that can be read, and with the first error that `pass` returns.
+    pub fn load_past<A: Read, B: Read>(
+        first: &mut TraceReader<A>,
+        second: &mut TraceReader<B>,
+        mut pass: impl FnMut(Side, ReadError) -> Result<(), ReadError>,
+    ) -> Result<Self, OpenError> {
+        let is_redacted = |values: Option<ValueCapture>| values == Some(ValueCapture::Redacted);
+        let by_type = is_redacted(first.header()?.map(|header| header.values))
+            || is_redacted(second.header()?.map(|header| header.values));
+        let capture = if by_type { ValueCapture::Redacted } else { ValueCapture::Full };
+        let first = Recording::load_past(first, capture, |error| pass(Side::First, error))?;
+        let second = Recording::load_past(second, capture, |error| pass(Side::Second, error))?;
+        Ok(Self { first, second, by_type })
+    }
+
+    /// Whether the traces are torn at their ends.
+    #[must_use]
+    pub fn torn(&self) -> [bool; 2] {
+        [&self.first, &self.second].map(|trace| trace.completeness() == crate::replay::Completeness::Torn)
+    }
+
+    /// Compares the two and hands each difference to `found`, task by task in the order of the first trace. Gives what was
+    /// compared.
+    ///
+    /// With `times`, how long calls took is compared too: for each operation, all its waits together.
+    pub fn compare(&self, times: bool, found: impl FnMut(Change)) -> Compared {
+        let mut run =
+            Comparing { diff: self, found, compared: Compared::default(), comparison: Comparison::new(Gaps::InEither) };
+        run.headers();
+        run.tasks();
+        run.capabilities();
+        if times {
+            run.times();
+        }
+        run.ends();
+        run.compared.unchecked += run.comparison.unchecked;
+        run.compared
+    }
+}
+
+/// A comparison under way.
+struct Comparing<'d, F> {
+    diff: &'d Diff,
+    found: F,
+    compared: Compared,
+    comparison: Comparison,
+}
+
+impl<F: FnMut(Change)> Comparing<'_, F> {
+    fn report(&mut self, change: Change) {
+        self.compared.differences += 1;
+        (self.found)(change);
+    }
+
+    fn headers(&mut self) {
+        let [one, other] = [&self.diff.first.header, &self.diff.second.header];
+        let args = |args: &[String]| {
+            let args: Vec<_> = args.iter().map(|arg| RecordedValue::String(arg)).collect();
+            shown(&RecordedValue::Array(&args))
+        };
+        let mut parts = vec![
+            ("backend", one.backend.to_string(), other.backend.to_string()),
+            ("entry", Name(&one.entry).to_string(), Name(&other.entry).to_string()),
+        ];
+        if !self.diff.by_type {
+            if one.args != other.args {
+                self.report(Change::Header { part: "args", first: args(&one.args), second: args(&other.args) });
+            }
+        } else {
+            parts.push(("number of args", one.args.len().to_string(), other.args.len().to_string()));
+        }
+        for (part, first, second) in parts {
+            if first != second {
+                self.report(Change::Header { part, first, second });
+            }
+        }
+    }
+
+    fn tasks(&mut self) {
+        let (first, second) = (&self.diff.first, &self.diff.second);
+        for pair in tasks::matched(first, second) {
+            match pair {
+                (Some(one), Some(other)) => self.task(one, other),
+                (Some(task), None) => self.task_of_one_side(first, Side::First, task),
+                (None, Some(task)) => self.task_of_one_side(second, Side::Second, task),
+                (None, None) => {}
+            }
+        }
+    }
+
+    fn task_of_one_side(&mut self, trace: &Recording, side: Side, task: u64) {
+        let calls = trace.tape(task).map_or(0, |tape| tape.calls.len() as u64);
+        self.report(Change::Task { side, task, calls });
+    }
+
+    fn task(&mut self, one: u64, other: u64) {
+        let (first, second) = (&self.diff.first, &self.diff.second);
+        let calls = |trace: &'_ Recording, task| trace.tape(task).map_or_else(Vec::new, |tape| tape.calls.clone());
+        let (one, other) = (calls(first, one), calls(second, other));
+        let trace = |side| if side == Side::First { first } else { second };
+        let operation = |place: &usize, side| {
+            let site = trace(side).site(&trace(side).calls[*place]);
+            (site.module(), site.op())
+        };
+        let with_args = |place: &usize, side| (operation(place, side), trace(side).args(&trace(side).calls[*place]));
+        for step in align(&one, &other, with_args, operation) {
+            match step {
+                Step::Pairs(left, right) => left.zip(right).for_each(|(left, right)| {
+                    self.pair((one[left], left), (other[right], right));
+                }),
+                Step::Removed(calls) => {
+                    calls.for_each(|place| self.report(Change::Removed(CallRef::new(first, one[place], place))));
+                }
+                Step::Added(calls) => {
+                    calls.for_each(|place| self.report(Change::Added(CallRef::new(second, other[place], place))));
+                }
+            }
+        }
+    }
+
+    /// Two calls of the same operation, each by its place in its trace and in its task.
+    fn pair(&mut self, left: (usize, usize), right: (usize, usize)) {
+        let (first, second) = (&self.diff.first, &self.diff.second);
+        let (one, other) = (&first.calls[left.0], &second.calls[right.0]);
+        self.compared.calls += 1;
+        if let Some(Difference { path, first: was, second: is }) = self.difference(one, other) {
+            self.report(Change::Changed {
+                first: CallRef::new(first, left.0, left.1),
+                second: CallRef::new(second, right.0, right.1),
+                path,
+                was,
+                is,
+            });
+        }
+    }
+
+    fn difference(&mut self, one: &Call, other: &Call) -> Option<Difference> {
+        let (first, second) = (&self.diff.first, &self.diff.second);
+        let of = |path: &str, first: &str, second: &str| {
+            Some(Difference { path: path.to_owned(), first: first.to_owned(), second: second.to_owned() })
+        };
+        let capability = |trace: &Recording, call| Name(trace.site(call).capability()).to_string();
+        let verdict = |call: &Call| if call.granted { "granted" } else { "not granted" };
+        if first.site(one) != second.site(other) {
+            return of("capability", &capability(first, one), &capability(second, other));
+        }
+        if one.granted != other.granted {
+            return of("granted", verdict(one), verdict(other));
+        }
+        self.args(first.args(one), second.args(other))
+            .or_else(|| self.outcomes(first.outcome(one), second.outcome(other)))
+    }
+
+    fn args(&mut self, one: &[u8], other: &[u8]) -> Option<Difference> {
+        if one == other && !self.diff.by_type {
+            return None;
+        }
+        let comparison = &mut self.comparison;
+        with_values(one, |one| with_values(other, |other| comparison.args(one, other)))
+            .err()
+            .map(|difference| *difference)
+    }
+
+    fn outcomes(&mut self, one: Outcome<'_>, other: Outcome<'_>) -> Option<Difference> {
+        let is_value = |outcome| matches!(outcome, Outcome::Value(_) | Outcome::Partial(_));
+        if one == other && !self.diff.by_type {
+            return None;
+        }
+        if is_value(one) && is_value(other) {
+            let comparison = &mut self.comparison;
+            let step = with_result(one, |one| with_result(other, |other| comparison.values(one, other)));
+            return step.err().map(|difference| difference.within("outcome.value"));
+        }
+        if one == other {
+            return None;
+        }
+        if let (Outcome::Error(one), Outcome::Error(other)) = (one, other) {
+            let (first, second) = shown_beside(&RecordedValue::String(one), &RecordedValue::String(other));
+            return Some(Difference { path: "outcome.message".to_owned(), first, second });
+        }
+        Some(Difference { path: "outcome".to_owned(), first: shown_outcome(one), second: shown_outcome(other) })
+    }
+
+    fn capabilities(&mut self) {
+        let used = |trace: &Recording| -> BTreeSet<String> {
+            trace.calls.iter().map(|call| trace.site(call).capability().to_owned()).collect()
+        };
+        let (first, second) = (used(&self.diff.first), used(&self.diff.second));
+        for capability in first.symmetric_difference(&second) {
+            let side = if first.contains(capability) { Side::First } else { Side::Second };
+            self.report(Change::Capability { side, capability: Name(capability).to_string() });
+        }
+    }
+
+    fn times(&mut self) {
+        let mut waits: BTreeMap<String, [Duration; 2]> = BTreeMap::new();
+        for (side, trace) in [&self.diff.first, &self.diff.second].into_iter().enumerate() {
+            for call in &trace.calls {
+                let wait = &mut waits.entry(Operation(trace.site(call)).to_string()).or_default()[side];
+                *wait = wait.saturating_add(call.wait);
+            }
+        }
+        for (operation, [first, second]) in waits {
+            if first != second {
+                self.report(Change::Wait { operation, first_ns: first.as_nanos(), second_ns: second.as_nanos() });
+            }
+        }
+    }
+
+    fn ends(&mut self) {
+        let [one, other] = [&self.diff.first, &self.diff.second].map(|trace| trace.ending.as_ref());
+        let outcome = |ending: Option<&RunEnding>| ending.map(|ending| ending.outcome);
+        // A redacted trace does not hold what the program said at its end.
+        let message = |ending: Option<&RunEnding>| {
+            let kept = ending.filter(|ending| !(self.diff.by_type && ending.outcome.is_programs_own()));
+            kept.and_then(|ending| ending.message.clone())
+        };
+        if (outcome(one), message(one)) != (outcome(other), message(other)) {
+            let shown = |ending: Option<&RunEnding>| match (outcome(ending), message(ending)) {
+                (None, _) => "no run_ended".to_owned(),
+                (Some(outcome), None) => outcome.to_string(),
+                (Some(outcome), Some(message)) => format!("{outcome}: {}", shown(&RecordedValue::String(&message))),
+            };
+            let (first, second) = (shown(one), shown(other));
+            self.report(Change::Ended { first, second });
+        }
+    }
+}
+
+fn shown_outcome(outcome: Outcome<'_>) -> String {
+    match outcome {
+        Outcome::None => "nothing".to_owned(),
+        Outcome::Value(_) | Outcome::Partial(_) => with_result(outcome, shown),
+        Outcome::Error(message) => format!("error: {}", Name(message)),
+        Outcome::NotRecordable => "not recordable".to_owned(),
+    }
+}

@@ -1,0 +1,112 @@
+//! Which tasks of one run are which of another.
+
+use std::collections::{HashMap, VecDeque};
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use crate::event::ENTRY_TASK;
+use crate::replay::recording::{Recording, Spawner};
+
+/// A task of one run and the one that stands for it in the other; or one alone.
+type Pair = (Option<u64>, Option<u64>);
+
+/// All tasks that made calls, matched: from the entry on, each pair's children after it.
+pub(super) fn matched(first: &Recording, second: &Recording) -> Vec<Pair> {
+    let mut pairs = vec![(Some(ENTRY_TASK), Some(ENTRY_TASK))];
+    let scopes = [scopes_by_parent(first), scopes_by_parent(second)];
+    // Those that no task of the program spawned, then those that the entry spawned.
+    let mut parents = VecDeque::from([(None, None), (Some(ENTRY_TASK), Some(ENTRY_TASK))]);
+    while let Some((one, other)) = parents.pop_front() {
+        let mut names: Vec<&str> = Vec::new();
+        for (scopes, parent) in scopes.iter().zip([one, other]) {
+            for name in scopes.get(&parent).into_iter().flatten() {
+                if !names.contains(name) {
+                    names.push(name);
+                }
+            }
+        }
+        for name in names {
+            let children = |trace: &Recording, parent: Option<u64>| -> Vec<u64> {
+                trace.children().get(&(parent, name.into())).cloned().unwrap_or_default()
+            };
+            for pair in match_children(first, second, children(first, one), children(second, other)) {
+                pairs.push(pair);
+                if let (Some(one), Some(other)) = pair {
+                    parents.push_back((Some(one), Some(other)));
+                }
+            }
+        }
+    }
+    add_the_rest(first, second, &mut pairs);
+    pairs.retain(|(one, other)| has_calls(first, *one) || has_calls(second, *other));
+    pairs
+}
+
+/// The scopes of each parent, in the order of their names.
+fn scopes_by_parent(trace: &Recording) -> HashMap<Option<u64>, Vec<&str>> {
+    let mut scopes: HashMap<_, Vec<&str>> = HashMap::new();
+    let mut spawners: Vec<&Spawner> = trace.children().keys().collect();
+    spawners.sort_unstable();
+    for (parent, scope) in spawners {
+        scopes.entry(*parent).or_default().push(scope);
+    }
+    scopes
+}
+
+/// The tasks of one scope: those that did exactly the same first, the others in order.
+fn match_children(first: &Recording, second: &Recording, one: Vec<u64>, other: Vec<u64>) -> Vec<Pair> {
+    let mut same: HashMap<u64, VecDeque<usize>> = HashMap::new();
+    for (place, task) in other.iter().enumerate() {
+        same.entry(fingerprint(second, *task)).or_default().push_back(place);
+    }
+    let mut partners: Vec<Option<usize>> = one
+        .iter()
+        .enumerate()
+        .map(|(place, task)| {
+            let places = same.get_mut(&fingerprint(first, *task))?;
+            // The same place in the order if it can be had.
+            let at = places.iter().position(|other| *other == place).unwrap_or(0);
+            places.remove(at)
+        })
+        .collect();
+    let mut is_taken = vec![false; other.len()];
+    partners.iter().flatten().for_each(|place| is_taken[*place] = true);
+    let mut free = (0..other.len()).filter(|place| !is_taken[*place]).collect::<VecDeque<_>>();
+    for partner in partners.iter_mut().filter(|partner| partner.is_none()) {
+        *partner = free.pop_front();
+    }
+    let pairs = one.iter().zip(partners).map(|(task, partner)| (Some(*task), partner.map(|place| other[place])));
+    pairs.chain(free.iter().map(|place| (None, Some(other[*place])))).collect()
+}
+
+/// What a task did. Two that did different things hardly ever have the same, and are compared in any case.
+fn fingerprint(trace: &Recording, task: u64) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    for call in trace.tape(task).into_iter().flat_map(|tape| &tape.calls) {
+        let call = &trace.calls[*call];
+        let site = trace.site(call);
+        (site.module(), site.op(), site.capability(), trace.args(call), trace.outcome(call)).hash(&mut hasher);
+    }
+    hasher.finish()
+}
+
+/// Tasks that the traces do not say where they come from, by their ids.
+fn add_the_rest(first: &Recording, second: &Recording, pairs: &mut Vec<Pair>) {
+    let rest = |trace: &Recording, known: Vec<u64>| {
+        let known: std::collections::HashSet<u64> = known.into_iter().collect();
+        let mut rest: Vec<u64> = trace.tapes().map(|(task, _)| task).filter(|task| !known.contains(task)).collect();
+        rest.sort_unstable();
+        rest
+    };
+    let one = rest(first, pairs.iter().filter_map(|pair| pair.0).collect());
+    let other = rest(second, pairs.iter().filter_map(|pair| pair.1).collect());
+    for task in &one {
+        pairs.push((Some(*task), other.binary_search(task).is_ok().then_some(*task)));
+    }
+    for task in other.iter().filter(|task| one.binary_search(task).is_err()) {
+        pairs.push((None, Some(*task)));
+    }
+}
+
+fn has_calls(trace: &Recording, task: Option<u64>) -> bool {
+    task.and_then(|task| trace.tape(task)).is_some_and(|tape| !tape.calls.is_empty())
+}

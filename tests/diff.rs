@@ -1,0 +1,184 @@
+//! Two runs compared: what is no difference, what is one, and what is said of it.
+#![cfg(feature = "diff")]
+
+#[allow(dead_code, reason = "the replay's tests use all of it")]
+#[path = "replay/recorded.rs"]
+mod recorded;
+
+use std::time::Duration;
+
+use cove_trace::diff::{Change, Compared, Diff, Side};
+use cove_trace::{CallSite, HostCall, HostOutcome, RecordedValue, RunOutcome, TraceEvent, TraceReader, Value};
+use recorded::{Int, Recorded, Text, Unit};
+
+fn compared_with(first: &[u8], second: &[u8], times: bool) -> (Vec<Change>, Compared) {
+    let diff = Diff::load(&mut TraceReader::new(first), &mut TraceReader::new(second)).expect("two traces");
+    let mut changes = Vec::new();
+    let compared = diff.compare(times, |change| changes.push(change));
+    assert_eq!(compared.differences, changes.len() as u64);
+    (changes, compared)
+}
+
+fn changes(first: &[u8], second: &[u8]) -> Vec<Change> {
+    compared_with(first, second, false).0
+}
+
+/// A run of two tasks, whose calls and ids fall as they are given.
+fn two_tasks(ids: [u64; 2], swapped: bool) -> Recorded {
+    let [a, b] = ids;
+    let mut trace = Recorded::full().spawned(a.min(b), 0, "s").spawned(a.max(b), 0, "s");
+    let order = if swapped { [(b, "b"), (a, "a")] } else { [(a, "a"), (b, "b")] };
+    for (task, name) in order {
+        for number in 0..3 {
+            trace = trace.gave(task, "a.f", &[Text(name), Int(number)], Int(number));
+        }
+    }
+    trace.completed(a).completed(b)
+}
+
+#[test]
+fn the_same_program_twice_is_no_difference() {
+    let trace = two_tasks([1, 2], false).ended();
+    let (changes, compared) = compared_with(&trace, &trace, true);
+    assert_eq!((changes, compared.calls, compared.unchecked), (vec![], 6, 0));
+}
+
+#[test]
+fn tasks_swapped_are_no_difference() {
+    let trace = two_tasks([1, 2], false).ended();
+    assert_eq!(changes(&trace, &two_tasks([1, 2], true).ended()), []);
+    // Scheduling gave each the other's id.
+    assert_eq!(changes(&trace, &two_tasks([2, 1], true).ended()), []);
+}
+
+#[test]
+fn a_call_put_in_is_one_difference() {
+    let calls = |with_another| {
+        let mut trace = Recorded::full();
+        for number in 0..100 {
+            if number == 57 && with_another {
+                trace = trace.gave(0, "console.log", &[Text("another")], Unit);
+            }
+            trace = trace.gave(0, "a.f", &[Int(number % 7)], Int(number));
+        }
+        trace.ended()
+    };
+    let found = changes(&calls(false), &calls(true));
+    let [Change::Added(call), Change::Capability { side: Side::Second, capability }] = &found[..] else {
+        panic!("{found:?}")
+    };
+    assert_eq!((call.task, call.call_in_task, call.line), (0, 58, 59));
+    assert_eq!((&*call.shown, &**capability), (r#"console.log("another") -> ()"#, "console"));
+    assert!(matches!(&changes(&calls(true), &calls(false))[0], Change::Removed(removed) if removed == call));
+}
+
+#[test]
+fn what_changed_in_a_call_is_named() {
+    let run = |args: &[RecordedValue<'_>], capability, granted, outcome| {
+        let site = CallSite::new("files", "read", capability);
+        let call = HostCall { task: 0, site, wait: Duration::ZERO, granted, args, outcome };
+        Recorded::full()
+            .gave(0, "console.log", &[Text("a")], Unit)
+            .event(&TraceEvent::HostCall(call))
+            .gave(0, "console.log", &[Text("b")], Unit)
+            .ended()
+    };
+    let value = |value| Some(HostOutcome::Value(value));
+    let base = run(&[Text("x"), Int(1)], "read", true, value(Int(1)));
+    let cases = [
+        (run(&[Text("x"), Int(2)], "read", true, value(Int(1))), ["args[1]", "1", "2"]),
+        (run(&[Text("x")], "read", true, value(Int(1))), ["args[1]", "1", "(nothing)"]),
+        (run(&[Text("x"), Int(1)], "read", true, value(Int(2))), ["outcome.value", "1", "2"]),
+        (run(&[Text("x"), Int(1)], "read", true, None), ["outcome", "1", "nothing"]),
+        (run(&[Text("x"), Int(1)], "read", false, None), ["granted", "granted", "not granted"]),
+        (run(&[Text("x"), Int(1)], "read", true, Some(HostOutcome::Error("no"))), ["outcome", "1", "error: no"]),
+        (run(&[Text("x"), Int(1)], "root", true, value(Int(1))), ["capability", "read", "root"]),
+    ];
+    for (other, expected) in cases {
+        let found = changes(&base, &other);
+        let Change::Changed { first, second, path, was, is } = &found[0] else { panic!("{found:?}") };
+        assert_eq!([&**path, was, is], expected);
+        assert_eq!((first.line, second.line, first.call_in_task), (3, 3, 2));
+        let capabilities = found[1..].iter().all(|change| matches!(change, Change::Capability { .. }));
+        assert!(capabilities && found.len() == if expected[0] == "capability" { 3 } else { 1 }, "{found:?}");
+    }
+    let errors = |message| run(&[], "read", true, Some(HostOutcome::Error(message)));
+    let found = changes(&errors("one"), &errors("other"));
+    assert!(matches!(&found[..], [Change::Changed { path, .. }] if path == "outcome.message"), "{found:?}");
+}
+
+#[test]
+fn runs_that_start_or_end_otherwise_differ() {
+    let ended = |outcome, message| Recorded::full().ended_as(outcome, message);
+    let found = changes(&ended(RunOutcome::Success, None), &ended(RunOutcome::Error, Some("why")));
+    assert_eq!(found, [Change::Ended { first: "success".into(), second: "error: \"why\"".into() }]);
+    let found = changes(&ended(RunOutcome::Error, Some("a")), &ended(RunOutcome::Error, Some("b")));
+    assert!(matches!(&found[..], [Change::Ended { .. }]), "{found:?}");
+    let found = changes(&ended(RunOutcome::Success, None), &Recorded::full().cut());
+    assert_eq!(found, [Change::Ended { first: "success".into(), second: "no run_ended".into() }]);
+
+    let text = String::from_utf8(ended(RunOutcome::Success, None)).unwrap();
+    let other = text.replace("main.cove", "other.cove").replace("\"-v\"", "\"-q\"");
+    let found = changes(text.as_bytes(), other.as_bytes());
+    let parts = found.iter().map(|change| match change {
+        Change::Header { part, .. } => *part,
+        other => panic!("{other:?}"),
+    });
+    assert_eq!(parts.collect::<Vec<_>>(), ["args", "entry"]);
+}
+
+#[test]
+fn a_task_of_one_run_is_one_difference() {
+    let with = two_tasks([1, 2], false).spawned(3, 1, "nested").gave(3, "a.f", &[Text("c")], Unit).ended();
+    let found = changes(&two_tasks([1, 2], false).ended(), &with);
+    assert_eq!(found, [Change::Task { side: Side::Second, task: 3, calls: 1 }]);
+}
+
+#[test]
+fn a_redacted_side_is_compared_by_types_and_counted() {
+    let run = |recorded: Recorded, arg: RecordedValue<'_>, result: RecordedValue<'_>| {
+        recorded.gave(0, "files.read", &[arg, Int(1)], result).ended_as(RunOutcome::Error, Some("its own words"))
+    };
+    let full = run(Recorded::full(), Text("a"), Text("b"));
+    for (first, second) in [
+        (&full, &run(Recorded::redacted(), Text("other"), Text("other"))),
+        (&run(Recorded::redacted(), Text("other"), Text("other")), &full),
+        (&run(Recorded::redacted(), Text("a"), Text("b")), &run(Recorded::redacted(), Text("other"), Text("other"))),
+    ] {
+        let (changes, compared) = compared_with(first, second, false);
+        assert_eq!((changes, compared.unchecked, compared.calls), (vec![], 3, 1));
+    }
+    let found = changes(&full, &run(Recorded::redacted(), Unit, Text("b")));
+    assert!(matches!(&found[..], [Change::Changed { path, .. }] if path == "args[0]"), "{found:?}");
+    let found = changes(&full, &run(Recorded::redacted(), Text("a"), Unit));
+    assert!(matches!(&found[..], [Change::Changed { path, .. }] if path == "outcome.value"), "{found:?}");
+}
+
+#[test]
+fn a_part_that_one_run_redacted_is_compared_by_its_type_and_counted() {
+    let run = |arg| Recorded::full().gave(0, "files.read", &[RecordedValue::Array(&[arg, Int(1)])], arg).ended();
+    let redacted = run(RecordedValue::Redacted { of: "String" });
+    let (changes, compared) = compared_with(&run(Text("secret")), &redacted, false);
+    assert_eq!((changes, compared.unchecked), (vec![], 2));
+}
+
+#[test]
+fn times_are_compared_when_they_are_asked_for() {
+    let run = |wait| {
+        let site = CallSite::new("a", "f", "a");
+        let call =
+            HostCall { task: 0, site, wait: Duration::from_nanos(wait), granted: true, args: &[], outcome: None };
+        Recorded::full().event(&TraceEvent::HostCall(call)).event(&TraceEvent::HostCall(call)).ended()
+    };
+    assert_eq!(changes(&run(5), &run(7)), []);
+    let (found, _) = compared_with(&run(5), &run(7), true);
+    assert_eq!(found, [Change::Wait { operation: "a.f".into(), first_ns: 10, second_ns: 14 }]);
+}
+
+#[test]
+fn numbers_are_told_apart_to_the_last_digit() {
+    for (one, other) in [(Value::Int(i64::MAX), Value::Int(i64::MAX - 1)), (Value::Float(0.0), Value::Float(-0.0))] {
+        let run = |value: &Value| Recorded::full().gave(0, "a.f", &[RecordedValue::Live(value)], Unit).ended();
+        assert_eq!(changes(&run(&one), &run(&other)).len(), 1);
+    }
+}
