@@ -70,8 +70,7 @@ pub fn value_to_json<V: TraceValue + ?Sized>(value: &V, capture: ValueCapture) -
 pub(crate) fn encode_value_lines(values: &[RecordedValue<'_>], capture: ValueCapture, out: &mut Vec<u8>) {
     append(out, |encoder| {
         for value in values {
-            encoder.recorded(value, capture);
-            encoder.line.put(b"\n");
+            encoder.recorded(value, capture, Tail::new(b"\n"));
         }
     });
 }
