@@ -10,8 +10,12 @@ use super::memory::Window;
 
 /// How much of a file is mapped at a time: so much that far fewer than one event in a thousand has to move on to the next,
 /// and so little that a window just made ready is still in the processor's cache. What a process that is killed leaves
-/// behind its last line is three of these at most.
+/// behind its last line is four of these at most.
 const WINDOW: usize = 1024 * 1024;
+
+/// Windows that wait to be asked for, beside the one that the thread has in hand. With none, two threads that record have
+/// to wait for a third to wake up.
+const WAITING: usize = 1;
 
 /// On a disk that is nearly full windows get as small as this. A multiple of every page size there is.
 const SMALLEST_WINDOW: usize = 64 * 1024;
@@ -62,8 +66,7 @@ impl Ahead {
     pub(super) fn start(file: Arc<File>) -> io::Result<(Window, Self)> {
         let mut windows = Windows { file, end: 0 };
         let first = windows.open_next()?;
-        // No place in between: an error is at most as old as the window before it.
-        let (sender, ready) = mpsc::sync_channel(0);
+        let (sender, ready) = mpsc::sync_channel(WAITING);
         let (used, returned) = mpsc::channel();
         let thread = thread::Builder::new()
             .name("cove-trace-map".to_owned())
@@ -73,8 +76,13 @@ impl Ahead {
 
     /// The window after the last one.
     pub(super) fn next_window(&self) -> io::Result<Window> {
-        // An error may be old, and the disk have room again; the one after it is new.
-        self.receive().or_else(|_| self.receive())
+        // An error that waited, or that the thread had in hand, may be old, and the disk have room again.
+        for _ in 0..=WAITING {
+            if let Ok(window) = self.receive() {
+                return Ok(window);
+            }
+        }
+        self.receive()
     }
 
     fn receive(&self) -> io::Result<Window> {

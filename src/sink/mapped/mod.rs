@@ -25,7 +25,7 @@ use super::create_trace_file;
 /// - The last byte of each write, a line's newline, is stored after all others: a process that is killed leaves no line
 ///   that ends like a whole one and is not.
 /// - [Closing](Self::close) or dropping cuts the file to its exact length. Until then, and when the process is killed, or
-///   exits without dropping it, up to three megabytes of zeros follow the last line; [`TraceReader`](crate::TraceReader) takes
+///   exits without dropping it, up to four megabytes of zeros follow the last line; [`TraceReader`](crate::TraceReader) takes
 ///   such an end for a torn one. A reader that comes by while a line is being stored can find zeros *in* that line, if it
 ///   copies the beginning before it is stored and the end after: it should read the line again.
 /// - In a forked child writing is an error and dropping leaves the file alone.
