@@ -18,7 +18,7 @@ use cove_trace::{
     TraceEvent, TraceHeader, TraceSink, ValueCapture, encode_event,
 };
 use criterion::{Criterion, Throughput};
-use support::timing::{Contender, Group, medians, table, write_ratios};
+use support::timing::{Contender, Group, count_passes, medians, table, write_ratios};
 use support::{corpora, live, plain, recorded, serde_form};
 
 /// A buffer is cleared once it has grown past this, as a sink with a buffer of its own would.
@@ -306,9 +306,6 @@ fn per_call(name: &'static str, bytes_per_event: f64, contenders: &mut [Contende
     Group { name, bytes_per_event, nanoseconds }
 }
 
-/// Passes over a corpus while instructions are counted.
-const COUNTED_PASSES: usize = 20;
-
 fn count_instructions(corpora: Vec<Corpus>, group: &str, writer: &str) -> io::Result<()> {
     if group == "host_call" {
         let call = HotCall::new();
@@ -320,19 +317,4 @@ fn count_instructions(corpora: Vec<Corpus>, group: &str, writer: &str) -> io::Re
     let memory = Memory::default();
     let prepared = Prepared::new(&corpus, &memory);
     count_passes(&mut prepared.writers(), writer, corpus.events.len())
-}
-
-fn count_passes(writers: &mut [Contender<'_>], writer: &str, events: usize) -> io::Result<()> {
-    let contender = writers.iter_mut().find(|contender| contender.name == writer).ok_or(io::ErrorKind::NotFound)?;
-    for _ in 0..COUNTED_PASSES {
-        counted_pass(contender);
-    }
-    println!("{}", COUNTED_PASSES * events);
-    Ok(())
-}
-
-/// The function that `benches/instructions.sh` tells callgrind to count in.
-#[inline(never)]
-fn counted_pass(contender: &mut Contender<'_>) {
-    (contender.pass)();
 }

@@ -5,5 +5,7 @@ pub mod corpora;
 pub mod live;
 pub mod plain;
 pub mod recorded;
+pub mod respelt;
 pub mod serde_form;
+pub mod serde_owned;
 pub mod timing;

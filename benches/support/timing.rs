@@ -93,3 +93,23 @@ pub fn write_ratios(file_name: &str, groups: &[Group]) -> std::io::Result<std::p
     std::fs::write(&path, serde_json::to_string_pretty(&ratios)?)?;
     Ok(path)
 }
+
+/// Passes over a corpus while instructions are counted.
+const COUNTED_PASSES: usize = 20;
+
+/// Runs the contender of that name for `benches/instructions.sh`, and prints how many events that were, `events` in a pass.
+pub fn count_passes(contenders: &mut [Contender<'_>], name: &str, events: usize) -> std::io::Result<()> {
+    let contender =
+        contenders.iter_mut().find(|contender| contender.name == name).ok_or(std::io::ErrorKind::NotFound)?;
+    for _ in 0..COUNTED_PASSES {
+        counted_pass(contender);
+    }
+    println!("{}", COUNTED_PASSES * events);
+    Ok(())
+}
+
+/// The function that `benches/instructions.sh` tells callgrind to count in.
+#[inline(never)]
+fn counted_pass(contender: &mut Contender<'_>) {
+    (contender.pass)();
+}
