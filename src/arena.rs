@@ -1,5 +1,7 @@
 //! Memory for the parts of one event, all given back at once.
 
+use std::mem::MaybeUninit;
+
 use bumpalo::Bump;
 
 /// Memory for the values of one event: what the decoder builds them in, and what an owned event is viewed through.
@@ -43,8 +45,8 @@ impl Arena {
         if len == 0 { &[] } else { self.memory.alloc_slice_fill_with(len, make) }
     }
 
-    /// `len` zero bytes to write to.
-    pub(crate) fn bytes(&self, len: usize) -> &mut [u8] {
-        self.memory.alloc_slice_fill_copy(len, 0)
+    /// `len` bytes to write to.
+    pub(crate) fn uninit(&self, len: usize) -> &mut [MaybeUninit<u8>] {
+        self.memory.alloc_slice_fill_with(len, |_| MaybeUninit::uninit())
     }
 }

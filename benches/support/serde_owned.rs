@@ -116,7 +116,8 @@ fn value(value: Value) -> OwnedValue {
         Value::Array { items } => OwnedValue::Array(all(items)),
         Value::Enum { name, case, payload } => OwnedValue::Enum { name, case, payload: all(payload) },
         Value::Struct { name, fields } => {
-            let fields = fields.into_iter().map(|field| ValueField { name: field.name, value: self::value(field.value) });
+            let fields =
+                fields.into_iter().map(|field| ValueField { name: field.name, value: self::value(field.value) });
             OwnedValue::Struct { name, fields: fields.collect::<Vec<_>>().into() }
         }
         Value::Resource { name, id } => OwnedValue::Resource { name, id },

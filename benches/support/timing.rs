@@ -101,6 +101,8 @@ const COUNTED_PASSES: usize = 20;
 pub fn count_passes(contenders: &mut [Contender<'_>], name: &str, events: usize) -> std::io::Result<()> {
     let contender =
         contenders.iter_mut().find(|contender| contender.name == name).ok_or(std::io::ErrorKind::NotFound)?;
+    // So that what is done once is not counted.
+    (contender.pass)();
     for _ in 0..COUNTED_PASSES {
         counted_pass(contender);
     }

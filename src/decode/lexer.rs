@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 
 use super::error::{DecodeError, DecodeErrorKind};
-use super::{Scratch, string};
+use super::unescape::Room;
+use super::{Scratch, string, utf8};
 use crate::arena::Arena;
 
 /// The result of a step. The error is boxed: it is rare, and the values that are passed up are small.
@@ -24,9 +25,9 @@ pub(super) struct Lexer<'a, 's> {
 
 impl<'a, 's> Lexer<'a, 's> {
     pub(super) fn new(line: &'a [u8], arena: &'a Arena, scratch: &'s mut Scratch<'a>) -> Self {
-        let (text, goes_on) = match std::str::from_utf8(line) {
-            Ok(text) => (text, false),
-            Err(error) => (std::str::from_utf8(&line[..error.valid_up_to()]).unwrap_or_default(), true),
+        let (text, goes_on) = match utf8::text(line) {
+            Some(text) => (text, false),
+            None => (valid_start(line), true),
         };
         Self { text, goes_on, at: 0, arena, scratch, passed_used: 0 }
     }
@@ -80,11 +81,14 @@ impl<'a, 's> Lexer<'a, 's> {
         if self.peek() != Some(b'"') {
             return Err(self.unexpected(expected));
         }
+        let start = self.at + 1;
         let literal = self.string_literal()?;
-        if !literal.has_escapes {
+        if literal.clean == literal.raw.len() {
             return Ok(literal.raw);
         }
-        Ok(string::unescape(literal.raw, self.arena.bytes(literal.raw.len())))
+        let unescaped = Room::default().unescape(&self.bytes()[start..self.at], literal.clean, self.arena);
+        // It is checked already.
+        Ok(unescaped.map(|(text, _)| text).unwrap_or_default())
     }
 
     /// A string as it stands in the line, checked. The opening quote is at hand.
@@ -205,6 +209,12 @@ impl<'a, 's> Lexer<'a, 's> {
             _ => shortened(self.word(), SHOWN),
         }
     }
+}
+
+/// What comes before the first byte that is not UTF-8.
+#[cold]
+fn valid_start(line: &[u8]) -> &str {
+    line.utf8_chunks().next().map_or("", |chunk| chunk.valid())
 }
 
 /// The values that are bare words.

@@ -4,14 +4,20 @@
 //! so that keys may stand in any order and a fault is still blamed on the first byte that is wrong. Strings borrow from the
 //! line unless they hold an escape.
 
+mod block;
+mod canonical;
 mod error;
 mod lexer;
 mod number;
+mod scan;
 mod schema;
 mod shape;
 mod string;
+mod unescape;
+mod utf8;
 mod value;
 
+use self::canonical::{Canonical, Sites};
 pub use self::error::{DecodeError, DecodeErrorKind};
 use self::lexer::Lexer;
 use crate::arena::Arena;
@@ -37,6 +43,7 @@ use crate::value::{RecordedField, RecordedValue};
 pub struct Decoder {
     arena: Arena,
     scratch: Scratch<'static>,
+    sites: Sites,
 }
 
 impl Decoder {
@@ -56,7 +63,18 @@ impl Decoder {
     /// When the line is not exactly one event of this format version. The fault that comes first in the line is the one
     /// reported.
     pub fn decode_event<'a>(&'a mut self, line: &'a [u8]) -> Result<TraceEvent<'a>, DecodeError> {
-        self.decode(line, |lexer| lexer.event_line())
+        self.arena.clear();
+        let Self { arena, scratch, sites } = self;
+        match Canonical::decode_event(line, arena, sites, scratch) {
+            Some(event) => Ok(event),
+            None => general(line, arena, scratch, |lexer| lexer.event_line()),
+        }
+    }
+
+    /// [`decode_event`](Self::decode_event) without the fast path, which differs in nothing but time. For tests of that.
+    #[doc(hidden)]
+    pub fn decode_event_generally<'a>(&'a mut self, line: &'a [u8]) -> Result<TraceEvent<'a>, DecodeError> {
+        self.generally(line, |lexer| lexer.event_line())
     }
 
     /// Takes the line of a header apart, with or without its newline. Memory stays below nine times the length of the line.
@@ -66,7 +84,7 @@ impl Decoder {
     /// When the line is not exactly one header of this format version. The version is looked at before anything else that
     /// a header holds; besides that, the fault that comes first in the line is the one reported.
     pub fn decode_header(&mut self, line: &[u8]) -> Result<TraceHeader, DecodeError> {
-        self.decode(line, |lexer| lexer.header_line())
+        self.generally(line, |lexer| lexer.header_line())
     }
 
     /// Takes one value apart, as [`value_to_json`](crate::value_to_json) renders it.
@@ -75,20 +93,31 @@ impl Decoder {
     ///
     /// When the text is not exactly one value. The fault that comes first is the one reported.
     pub fn decode_value<'a>(&'a mut self, text: &'a [u8]) -> Result<RecordedValue<'a>, DecodeError> {
-        self.decode(text, |lexer| lexer.lone_value())
+        self.generally(text, |lexer| lexer.lone_value())
     }
 
-    fn decode<'a, T>(
+    fn generally<'a, T>(
         &'a mut self,
         line: &'a [u8],
         step: impl FnOnce(&mut Lexer<'a, '_>) -> lexer::Step<T>,
     ) -> Result<T, DecodeError> {
         self.arena.clear();
-        let mut scratch = std::mem::take(&mut self.scratch).recycled();
-        let result = step(&mut Lexer::new(line, &self.arena, &mut scratch));
-        self.scratch = scratch.recycled();
-        result.map_err(|error| *error)
+        general(line, &self.arena, &mut self.scratch, step)
     }
+}
+
+/// The general path: any spelling, and the fault where there is one.
+#[inline(never)]
+fn general<'a, T>(
+    line: &'a [u8],
+    arena: &'a Arena,
+    kept: &mut Scratch<'static>,
+    step: impl FnOnce(&mut Lexer<'a, '_>) -> lexer::Step<T>,
+) -> Result<T, DecodeError> {
+    let mut scratch = std::mem::take(kept).recycled();
+    let result = step(&mut Lexer::new(line, arena, &mut scratch));
+    *kept = scratch.recycled();
+    result.map_err(|error| *error)
 }
 
 /// Stacks that are empty between lines and keep their memory.

@@ -1,0 +1,273 @@
+//! Sixteen bytes looked at together: SSE2, which every x86-64 has, and plain integers elsewhere.
+//!
+//! Each question is answered by a bit for each byte, the first byte's the lowest.
+#![allow(unsafe_code)]
+
+#[cfg(not(target_arch = "x86_64"))]
+use self::portable::Block;
+#[cfg(target_arch = "x86_64")]
+use self::sse2::Block;
+
+/// Bytes that a [`Wide`] holds.
+pub(super) const WIDE: usize = 64;
+
+/// Four blocks.
+#[derive(Clone, Copy)]
+pub(super) struct Wide([Block; 4]);
+
+impl Wide {
+    #[inline(always)]
+    pub(super) fn load(bytes: &[u8; WIDE]) -> Self {
+        let (blocks, _) = bytes.as_chunks::<16>();
+        Self([0, 1, 2, 3].map(|index| Block::load(&blocks[index])))
+    }
+
+    #[inline(always)]
+    fn bits(self, of: impl Fn(Block) -> u32) -> u64 {
+        let [a, b, c, d] = self.0.map(|block| u64::from(of(block)));
+        a | b << 16 | c << 32 | d << 48
+    }
+
+    /// Quotes, backslashes and control characters.
+    #[inline(always)]
+    pub(super) fn string_ends(self) -> u64 {
+        self.bits(Block::string_ends)
+    }
+
+    /// Bytes that are not ASCII.
+    #[inline(always)]
+    pub(super) fn high(self) -> u64 {
+        self.bits(Block::high)
+    }
+
+    #[inline(always)]
+    pub(super) fn at_least(self, least: u8) -> u64 {
+        self.bits(|block| block.at_least(least))
+    }
+
+    #[inline(always)]
+    pub(super) fn equal(self, byte: u8) -> u64 {
+        self.bits(|block| block.equal(byte))
+    }
+}
+
+/// The bits of sixteen bytes that are a quote, a backslash or a control character, and of those that are not ASCII.
+#[inline(always)]
+pub(super) fn string_ends_and_high(bytes: &[u8; 16]) -> (u32, u32) {
+    let block = Block::load(bytes);
+    (block.string_ends(), block.high())
+}
+
+/// The bits of the bytes in which two wide blocks differ.
+#[inline(always)]
+pub(super) fn differing(one: &[u8; WIDE], other: &[u8; WIDE]) -> u64 {
+    let (one, other) = (Wide::load(one), Wide::load(other));
+    let same = |index: usize| u64::from(one.0[index].same(other.0[index])) << (16 * index);
+    !(same(0) | same(1) | same(2) | same(3))
+}
+
+#[cfg(target_arch = "x86_64")]
+mod sse2 {
+    use std::arch::x86_64::{
+        __m128i, _mm_cmpeq_epi8, _mm_loadu_si128, _mm_max_epu8, _mm_min_epu8, _mm_movemask_epi8, _mm_or_si128,
+        _mm_set1_epi8,
+    };
+
+    #[derive(Clone, Copy)]
+    pub(super) struct Block(__m128i);
+
+    #[target_feature(enable = "sse2")]
+    #[inline]
+    fn bits(mask: __m128i) -> u32 {
+        _mm_movemask_epi8(mask).cast_unsigned()
+    }
+
+    #[target_feature(enable = "sse2")]
+    #[inline]
+    fn string_ends(block: __m128i) -> u32 {
+        // A byte is below 0x20 when the smaller of it and 0x1f is itself.
+        let control = _mm_cmpeq_epi8(_mm_min_epu8(block, _mm_set1_epi8(0x1f)), block);
+        let quote = _mm_cmpeq_epi8(block, _mm_set1_epi8(b'"'.cast_signed()));
+        let backslash = _mm_cmpeq_epi8(block, _mm_set1_epi8(b'\\'.cast_signed()));
+        bits(_mm_or_si128(control, _mm_or_si128(quote, backslash)))
+    }
+
+    #[target_feature(enable = "sse2")]
+    #[inline]
+    fn at_least(block: __m128i, least: u8) -> u32 {
+        bits(_mm_cmpeq_epi8(_mm_max_epu8(block, _mm_set1_epi8(least.cast_signed())), block))
+    }
+
+    #[target_feature(enable = "sse2")]
+    #[inline]
+    fn equal(block: __m128i, byte: u8) -> u32 {
+        bits(_mm_cmpeq_epi8(block, _mm_set1_epi8(byte.cast_signed())))
+    }
+
+    impl Block {
+        #[inline(always)]
+        pub(super) fn load(bytes: &[u8; 16]) -> Self {
+            // SAFETY: sixteen bytes are there, and the load asks for no alignment. Every x86-64 has SSE2.
+            Self(unsafe { _mm_loadu_si128(bytes.as_ptr().cast::<__m128i>()) })
+        }
+
+        #[inline(always)]
+        pub(super) fn string_ends(self) -> u32 {
+            // SAFETY: every x86-64 has SSE2.
+            unsafe { string_ends(self.0) }
+        }
+
+        #[inline(always)]
+        pub(super) fn high(self) -> u32 {
+            // SAFETY: every x86-64 has SSE2.
+            unsafe { bits(self.0) }
+        }
+
+        #[inline(always)]
+        pub(super) fn at_least(self, least: u8) -> u32 {
+            // SAFETY: every x86-64 has SSE2.
+            unsafe { at_least(self.0, least) }
+        }
+
+        #[inline(always)]
+        pub(super) fn equal(self, byte: u8) -> u32 {
+            // SAFETY: every x86-64 has SSE2.
+            unsafe { equal(self.0, byte) }
+        }
+
+        #[inline(always)]
+        pub(super) fn same(self, other: Self) -> u32 {
+            // SAFETY: every x86-64 has SSE2.
+            unsafe { bits(_mm_cmpeq_epi8(self.0, other.0)) }
+        }
+    }
+}
+
+#[cfg(any(test, not(target_arch = "x86_64")))]
+mod portable {
+    #[derive(Clone, Copy)]
+    pub(super) struct Block([u64; 2]);
+
+    const ONES: u64 = u64::MAX / 255;
+    const LOW: u64 = ONES * 0x7f;
+    const HIGH: u64 = ONES * 0x80;
+
+    /// The high bit of each byte of `word` that is at least `least`, and no other bit.
+    const fn at_least(word: u64, least: u8) -> u64 {
+        if least <= 0x80 {
+            (((word & LOW) + ONES * (0x80 - least) as u64) | word) & HIGH
+        } else {
+            ((word & LOW) + ONES * (0x100 - least as u64)) & word & HIGH
+        }
+    }
+
+    /// The high bit of each byte of `word` that is `byte`, and no other bit.
+    const fn equal(word: u64, byte: u8) -> u64 {
+        at_least(word ^ (ONES * byte as u64), 1) ^ HIGH
+    }
+
+    impl Block {
+        #[inline(always)]
+        pub(super) fn load(bytes: &[u8; 16]) -> Self {
+            let number = u128::from_le_bytes(*bytes);
+            Self([number as u64, (number >> 64) as u64])
+        }
+
+        #[inline(always)]
+        fn bits(self, of: impl Fn(u64) -> u64) -> u32 {
+            // Moves the high bit of each byte to one of the top eight bits, in order.
+            let [low, high] = self.0.map(|word| (of(word) >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56);
+            (low | high << 8) as u32
+        }
+
+        #[inline(always)]
+        pub(super) fn string_ends(self) -> u32 {
+            self.bits(|word| (at_least(word, 0x20) ^ HIGH) | equal(word, b'"') | equal(word, b'\\'))
+        }
+
+        #[inline(always)]
+        pub(super) fn high(self) -> u32 {
+            self.bits(|word| word & HIGH)
+        }
+
+        #[inline(always)]
+        pub(super) fn at_least(self, least: u8) -> u32 {
+            self.bits(|word| at_least(word, least))
+        }
+
+        #[inline(always)]
+        pub(super) fn equal(self, byte: u8) -> u32 {
+            self.bits(|word| equal(word, byte))
+        }
+
+        #[inline(always)]
+        pub(super) fn same(self, other: Self) -> u32 {
+            Self([self.0[0] ^ other.0[0], self.0[1] ^ other.0[1]]).equal(0)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Block, WIDE, Wide, differing, portable};
+
+    fn naive(bytes: &[u8], is: impl Fn(u8) -> bool) -> u64 {
+        bytes.iter().enumerate().fold(0, |bits, (index, byte)| bits | u64::from(is(*byte)) << index)
+    }
+
+    /// Sixteen bytes at a time in which each byte stands in each place, between others.
+    fn blocks() -> impl Iterator<Item = [u8; 16]> {
+        let around = [b'a', 0, 0x7f, 0x80, 0xff];
+        let step = if cfg!(miri) { 7 } else { 1 };
+        (0..=u8::MAX).step_by(step).flat_map(move |byte| {
+            around.into_iter().flat_map(move |filler| {
+                (0..16).map(move |place| {
+                    let mut block = [filler; 16];
+                    block[place] = byte;
+                    block[(5 * place + 3) % 16] = byte ^ 1;
+                    block
+                })
+            })
+        })
+    }
+
+    #[test]
+    fn each_question_is_answered_as_byte_by_byte() {
+        for bytes in blocks() {
+            macro_rules! assert_as_naive {
+                ($block:ty) => {
+                    let block = <$block>::load(&bytes);
+                    let ends = naive(&bytes, |byte| matches!(byte, b'"' | b'\\' | 0..0x20));
+                    assert_eq!(u64::from(block.string_ends()), ends, "{bytes:x?}");
+                    assert_eq!(u64::from(block.high()), naive(&bytes, |byte| byte >= 0x80), "{bytes:x?}");
+                    for other in [0, 1, b'"', 0x7f, 0x80, 0x81, 0xc0, 0xe0, 0xf0, 0xff] {
+                        let least = naive(&bytes, |byte| byte >= other);
+                        assert_eq!(u64::from(block.at_least(other)), least, "{other:x} {bytes:x?}");
+                        let equal = naive(&bytes, |byte| byte == other);
+                        assert_eq!(u64::from(block.equal(other)), equal, "{other:x} {bytes:x?}");
+                        let same = block.same(<$block>::load(&[other; 16]));
+                        assert_eq!(u64::from(same), equal, "{other:x} {bytes:x?}");
+                    }
+                };
+            }
+            assert_as_naive!(portable::Block);
+            assert_as_naive!(Block);
+        }
+    }
+
+    #[test]
+    fn wide_blocks_are_four_blocks_in_order() {
+        let mut bytes = [b'a'; WIDE];
+        for place in 0..WIDE {
+            bytes[place] = 0xe1;
+            let wide = Wide::load(&bytes);
+            assert_eq!(wide.high(), 1 << place);
+            assert_eq!(wide.at_least(0xe1), 1 << place);
+            assert_eq!(wide.equal(0xe1), 1 << place);
+            assert_eq!(differing(&bytes, &[b'a'; WIDE]), 1 << place);
+            bytes[place] = b'"';
+            assert_eq!(Wide::load(&bytes).string_ends(), 1 << place);
+            bytes[place] = b'a';
+        }
+    }
+}

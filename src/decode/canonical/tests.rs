@@ -1,0 +1,67 @@
+use super::{Canonical, Sites};
+use crate::arena::Arena;
+use crate::decode::Scratch;
+use crate::encode::{encode_event, encode_header};
+use crate::event::TraceHeader;
+use crate::names::{RecordingBackend, ValueCapture};
+use crate::owned::OwnedEvent;
+
+/// Whether the fast path takes the line, and the event that it makes of it.
+fn decode(line: &[u8]) -> Option<OwnedEvent> {
+    let (arena, mut sites, mut scratch) = (Arena::new(), Sites::default(), Scratch::default());
+    Canonical::decode_event(line, &arena, &mut sites, &mut scratch).as_ref().map(OwnedEvent::from)
+}
+
+/// One of each kind, with one of each value in it.
+const LINES: [&str; 14] = [
+    r#"{"event":"task_spawned","id":18446744073709551615,"parent":null,"scope":"main"}"#,
+    r#"{"event":"task_spawned","id":2,"parent":1,"scope":"a\\\u000b\"€"}"#,
+    r#"{"event":"task_completed","id":2,"cpu_ns":18446744073709551615}"#,
+    r#"{"event":"task_cancelled","id":7}"#,
+    r#"{"event":"entry_enter","module":"m","function":"f\n"}"#,
+    r#"{"event":"entry_exit","module":"","function":"f","cpu_ns":0,"wait_ns":12}"#,
+    r#"{"event":"heap_collected","task":0,"allocated":1,"freed":2,"live_objects":3,"live_bytes":4,"pause_ns":5}"#,
+    r#"{"event":"heap_summary","collections":1,"object_count":2,"allocated_bytes":3,"live_bytes":4,"peak_bytes":null,"pause_ns":6,"allocated_words":7,"capacity_words":8,"live_words":null}"#,
+    r#"{"event":"run_ended","outcome":"success","message":null}"#,
+    r#"{"event":"run_ended","outcome":"host_boundary","message":"not \"granted\"\t😀"}"#,
+    r#"{"event":"host_call","task":0,"module":"console","op":"print","capability":"console.write","wait_ns":5,"granted":false,"args":[],"outcome":null}"#,
+    r#"{"event":"host_call","task":0,"module":"cönsöle","op":"\"","capability":"console.write","wait_ns":5,"granted":true,"args":[{"type":"unit"},{"type":"bool","value":true},{"type":"int","value":-1},{"type":"float","value":-1.7976931348623157e308},{"type":"duration","ns":-9223372036854775808},{"type":"string","value":"a\"b\\c\n\r\t\u0000\u001f/é€😀"},{"type":"array","items":[]}],"outcome":{"kind":"error","message":"no \\ such\nfile"}}"#,
+    r#"{"event":"host_call","task":0,"module":"console","op":"print","capability":"console.write","wait_ns":5,"granted":true,"args":[{"type":"enum","name":"Né","case":"None","payload":[{"type":"redacted","of":"String"}]},{"type":"resource","name":"C","id":3},{"type":"opaque","of":"F","shown":"|x|\n"}],"outcome":{"kind":"not_recordable"}}"#,
+    r#"{"event":"host_call","task":0,"module":"console","op":"print","capability":"console.write","wait_ns":5,"granted":true,"args":[{"type":"struct","name":"P","fields":[{"name":"x","value":{"type":"float","value":0.1}}]}],"outcome":{"kind":"value","value":{"type":"enum","name":"Result","case":"Ok","payload":[{"type":"unit"}]}}}"#,
+];
+
+#[test]
+fn what_the_encoder_writes_is_taken() {
+    for line in LINES {
+        let event = decode(line.as_bytes()).unwrap_or_else(|| panic!("left to the general path: {line}"));
+        let mut written = Vec::new();
+        encode_event(&event.view(&Arena::new()), ValueCapture::Full, &mut written);
+        assert_eq!(String::from_utf8_lossy(&written), format!("{line}\n"));
+        assert_eq!(decode(&written), Some(event));
+    }
+}
+
+/// Any number of items and fields.
+#[test]
+fn long_values_are_taken() {
+    let call = |value: &str| LINES[13].replace(r#"{"type":"float","value":0.1}"#, value);
+    for count in 0..20 {
+        let items = vec![r#"{"type":"int","value":7}"#; count].join(",");
+        let fields = vec![r#"{"name":"a","value":{"type":"unit"}}"#; count].join(",");
+        let array = format!(r#"{{"type":"array","items":[{items}]}}"#);
+        let structure = format!(r#"{{"type":"struct","name":"P","fields":[{fields}]}}"#);
+        for value in [&array, &structure] {
+            assert!(decode(call(value).as_bytes()).is_some(), "{value}");
+        }
+        let nested = format!(r#"{{"type":"array","items":[{}]}}"#, vec![structure; count].join(","));
+        assert!(decode(call(&nested).as_bytes()).is_some(), "{nested}");
+    }
+}
+
+#[test]
+fn a_header_is_no_event() {
+    let header = TraceHeader::new(RecordingBackend::Vm, ValueCapture::Full, "main");
+    let mut line = Vec::new();
+    encode_header(&header, ValueCapture::Full, &mut line);
+    assert_eq!(decode(&line), None);
+}

@@ -1,0 +1,135 @@
+//! Where a string's plain text ends, and whether it is text.
+#![allow(unsafe_code)]
+
+use super::block::{WIDE, Wide, string_ends_and_high};
+use super::utf8;
+
+/// The bytes before the next quote, backslash or control character, and what follows them.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Plain<'a> {
+    bytes: &'a [u8],
+    /// They are, when this says so.
+    is_ascii: bool,
+    pub(super) rest: &'a [u8],
+}
+
+impl<'a> Plain<'a> {
+    /// What `bytes` begin with; made for names, which are short.
+    #[inline(always)]
+    pub(super) fn name(bytes: &'a [u8]) -> Self {
+        if let Some(block) = bytes.first_chunk::<16>() {
+            let (ends, high) = string_ends_and_high(block);
+            if ends != 0 {
+                return Run::ending(0, true, ends.into(), high.into()).of(bytes);
+            }
+        }
+        Run::long(bytes).of(bytes)
+    }
+
+    /// What `bytes` begin with; made for texts, which are of any length.
+    #[inline(always)]
+    pub(super) fn text(bytes: &'a [u8]) -> Self {
+        // Whatever is shorter than this asks for no decision by its length.
+        if let Some(block) = bytes.first_chunk::<WIDE>() {
+            let wide = Wide::load(block);
+            let ends = wide.string_ends();
+            if ends != 0 {
+                return Run::ending(0, true, ends, wide.high()).of(bytes);
+            }
+        }
+        Run::long(bytes).of(bytes)
+    }
+
+    #[inline(always)]
+    pub(super) fn len(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// The bytes as text, if they are UTF-8.
+    #[inline(always)]
+    pub(super) fn to_str(self) -> Option<&'a str> {
+        if self.is_ascii {
+            // SAFETY: ASCII is UTF-8.
+            Some(unsafe { str::from_utf8_unchecked(self.bytes) })
+        } else {
+            utf8::text(self.bytes)
+        }
+    }
+}
+
+/// How far plain bytes go.
+struct Run {
+    len: usize,
+    is_ascii: bool,
+}
+
+impl Run {
+    #[inline(always)]
+    fn of(self, bytes: &[u8]) -> Plain<'_> {
+        let (bytes, rest) = bytes.split_at(self.len);
+        Plain { bytes, is_ascii: self.is_ascii, rest }
+    }
+
+    /// Up to the first byte that `ends` has a bit for, and `before` bytes before them.
+    #[inline(always)]
+    const fn ending(before: usize, is_ascii: bool, ends: u64, high: u64) -> Self {
+        let more = ends.trailing_zeros();
+        Self { len: before + more as usize, is_ascii: is_ascii && high & !(u64::MAX << more) == 0 }
+    }
+
+    #[inline(never)]
+    fn long(bytes: &[u8]) -> Self {
+        let (mut len, mut is_ascii) = (0, true);
+        let mut rest = bytes;
+        while let Some((block, behind)) = rest.split_first_chunk::<WIDE>() {
+            let wide = Wide::load(block);
+            let (ends, high) = (wide.string_ends(), wide.high());
+            if ends != 0 {
+                return Self::ending(len, is_ascii, ends, high);
+            }
+            (len, is_ascii, rest) = (len + WIDE, is_ascii && high == 0, behind);
+        }
+        while let Some((block, behind)) = rest.split_first_chunk::<16>() {
+            let (ends, high) = string_ends_and_high(block);
+            if ends != 0 {
+                return Self::ending(len, is_ascii, ends.into(), high.into());
+            }
+            (len, is_ascii, rest) = (len + 16, is_ascii && high == 0, behind);
+        }
+        for byte in rest {
+            match byte {
+                b'"' | b'\\' | 0..0x20 => break,
+                _ => (len, is_ascii) = (len + 1, is_ascii && byte.is_ascii()),
+            }
+        }
+        Self { len, is_ascii }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Plain;
+
+    #[test]
+    fn plain_text_ends_where_a_byte_by_byte_look_says() {
+        let lens: Vec<usize> =
+            if cfg!(miri) { vec![0, 3, 16, 21, 64, 90] } else { (0..100).chain([128, 150]).collect() };
+        for len in lens {
+            for filler in [b'a', b' ', b'!', 0x7f, 0x80, 0xff] {
+                for position in 0..=len {
+                    for byte in [0, 0x1f, b'"', b'\\', b'#', b'[', b']', 0x7f, 0x80, 0xa2, 0xdc, 0xff] {
+                        let mut bytes = vec![filler; len];
+                        bytes.iter_mut().skip(position).step_by(7).for_each(|at| *at = byte);
+                        let is_end = |byte: &u8| matches!(byte, b'"' | b'\\' | 0..0x20);
+                        let (plain, rest) = bytes.split_at(bytes.iter().position(is_end).unwrap_or(len));
+                        for found in [Plain::name(&bytes), Plain::text(&bytes)] {
+                            assert_eq!((found.bytes, found.rest), (plain, rest));
+                            assert_eq!(found.is_ascii, plain.is_ascii(), "{bytes:?}");
+                            assert_eq!(found.to_str(), str::from_utf8(plain).ok());
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
