@@ -1,4 +1,4 @@
-//! Sixteen bytes looked at together: SSE2, which every x86-64 has, and plain integers elsewhere.
+//! Bytes looked at together: SSE2, which every x86-64 has, AVX2 where it is found, and plain integers elsewhere.
 //!
 //! Each question is answered by a bit for each byte, the first byte's the lowest.
 #![allow(unsafe_code)]
@@ -11,44 +11,99 @@ use self::sse2::Block;
 /// Bytes that a [`Wide`] holds.
 pub(super) const WIDE: usize = 64;
 
-/// Four blocks.
-#[derive(Clone, Copy)]
-pub(super) struct Wide([Block; 4]);
-
-impl Wide {
-    #[inline(always)]
-    pub(super) fn load(bytes: &[u8; WIDE]) -> Self {
-        let (blocks, _) = bytes.as_chunks::<16>();
-        Self([0, 1, 2, 3].map(|index| Block::load(&blocks[index])))
-    }
-
-    #[inline(always)]
-    fn bits(self, of: impl Fn(Block) -> u32) -> u64 {
-        let [a, b, c, d] = self.0.map(|block| u64::from(of(block)));
-        a | b << 16 | c << 32 | d << 48
-    }
+/// Sixty-four bytes.
+pub(super) trait Wide: Copy {
+    /// # Safety
+    ///
+    /// The machine has what the type asks for. No other function can be called without one of these.
+    unsafe fn load(bytes: &[u8; WIDE]) -> Self;
 
     /// Quotes, backslashes and control characters.
-    #[inline(always)]
-    pub(super) fn string_ends(self) -> u64 {
-        self.bits(Block::string_ends)
-    }
+    fn string_ends(self) -> u64;
 
     /// Bytes that are not ASCII.
+    fn high(self) -> u64;
+
+    fn at_least(self, least: u8) -> u64;
+
+    fn equal(self, byte: u8) -> u64;
+}
+
+/// Whether [`Avx2`] can be used.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+pub(super) fn has_avx2() -> bool {
+    std::arch::is_x86_feature_detected!("avx2")
+}
+
+/// Four blocks as any machine of this architecture has them.
+#[derive(Clone, Copy)]
+pub(super) struct Native {
+    first: Block,
+    second: Block,
+    third: Block,
+    fourth: Block,
+}
+
+impl Native {
     #[inline(always)]
-    pub(super) fn high(self) -> u64 {
-        self.bits(Block::high)
+    pub(super) fn new(bytes: &[u8; WIDE]) -> Self {
+        let (blocks, _) = bytes.as_chunks::<16>();
+        Self {
+            first: Block::load(&blocks[0]),
+            second: Block::load(&blocks[1]),
+            third: Block::load(&blocks[2]),
+            fourth: Block::load(&blocks[3]),
+        }
+    }
+
+    /// Bytes that are not the same in both.
+    #[inline(always)]
+    pub(super) fn differing(self, other: Self) -> u64 {
+        !joined(
+            self.first.same(other.first),
+            self.second.same(other.second),
+            self.third.same(other.third),
+            self.fourth.same(other.fourth),
+        )
+    }
+}
+
+impl Wide for Native {
+    #[inline(always)]
+    unsafe fn load(bytes: &[u8; WIDE]) -> Self {
+        Self::new(bytes)
     }
 
     #[inline(always)]
-    pub(super) fn at_least(self, least: u8) -> u64 {
-        self.bits(|block| block.at_least(least))
+    fn string_ends(self) -> u64 {
+        joined(self.first.string_ends(), self.second.string_ends(), self.third.string_ends(), self.fourth.string_ends())
     }
 
     #[inline(always)]
-    pub(super) fn equal(self, byte: u8) -> u64 {
-        self.bits(|block| block.equal(byte))
+    fn high(self) -> u64 {
+        joined(self.first.high(), self.second.high(), self.third.high(), self.fourth.high())
     }
+
+    #[inline(always)]
+    fn at_least(self, least: u8) -> u64 {
+        joined(
+            self.first.at_least(least),
+            self.second.at_least(least),
+            self.third.at_least(least),
+            self.fourth.at_least(least),
+        )
+    }
+
+    #[inline(always)]
+    fn equal(self, byte: u8) -> u64 {
+        joined(self.first.equal(byte), self.second.equal(byte), self.third.equal(byte), self.fourth.equal(byte))
+    }
+}
+
+#[inline(always)]
+fn joined(first: u32, second: u32, third: u32, fourth: u32) -> u64 {
+    u64::from(first | second << 16) | u64::from(third | fourth << 16) << 32
 }
 
 /// The bits of sixteen bytes that are a quote, a backslash or a control character, and of those that are not ASCII.
@@ -56,14 +111,6 @@ impl Wide {
 pub(super) fn string_ends_and_high(bytes: &[u8; 16]) -> (u32, u32) {
     let block = Block::load(bytes);
     (block.string_ends(), block.high())
-}
-
-/// The bits of the bytes in which two wide blocks differ.
-#[inline(always)]
-pub(super) fn differing(one: &[u8; WIDE], other: &[u8; WIDE]) -> u64 {
-    let (one, other) = (Wide::load(one), Wide::load(other));
-    let same = |index: usize| u64::from(one.0[index].same(other.0[index])) << (16 * index);
-    !(same(0) | same(1) | same(2) | same(3))
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -143,6 +190,85 @@ mod sse2 {
     }
 }
 
+#[cfg(target_arch = "x86_64")]
+pub(super) use self::avx2::Avx2;
+
+#[cfg(target_arch = "x86_64")]
+mod avx2 {
+    use std::arch::x86_64::{
+        __m256i, _mm256_cmpeq_epi8, _mm256_loadu_si256, _mm256_max_epu8, _mm256_min_epu8, _mm256_movemask_epi8,
+        _mm256_or_si256, _mm256_set1_epi8,
+    };
+
+    use super::WIDE;
+
+    /// That there is one shows that the machine has AVX2.
+    #[derive(Clone, Copy)]
+    pub(in super::super) struct Avx2(__m256i, __m256i);
+
+    #[target_feature(enable = "avx2")]
+    #[inline]
+    fn bits(low: __m256i, high: __m256i) -> u64 {
+        let [low, high] = [low, high].map(|mask| u64::from(_mm256_movemask_epi8(mask).cast_unsigned()));
+        low | high << 32
+    }
+
+    #[target_feature(enable = "avx2")]
+    #[inline]
+    fn string_ends(half: __m256i) -> __m256i {
+        let control = _mm256_cmpeq_epi8(_mm256_min_epu8(half, _mm256_set1_epi8(0x1f)), half);
+        let quote = _mm256_cmpeq_epi8(half, _mm256_set1_epi8(b'"'.cast_signed()));
+        let backslash = _mm256_cmpeq_epi8(half, _mm256_set1_epi8(b'\\'.cast_signed()));
+        _mm256_or_si256(control, _mm256_or_si256(quote, backslash))
+    }
+
+    #[target_feature(enable = "avx2")]
+    #[inline]
+    fn at_least(half: __m256i, least: u8) -> __m256i {
+        _mm256_cmpeq_epi8(_mm256_max_epu8(half, _mm256_set1_epi8(least.cast_signed())), half)
+    }
+
+    #[target_feature(enable = "avx2")]
+    #[inline]
+    fn equal(half: __m256i, byte: u8) -> __m256i {
+        _mm256_cmpeq_epi8(half, _mm256_set1_epi8(byte.cast_signed()))
+    }
+
+    impl super::Wide for Avx2 {
+        #[inline(always)]
+        unsafe fn load(bytes: &[u8; WIDE]) -> Self {
+            let (halves, _) = bytes.as_chunks::<32>();
+            // SAFETY: thirty-two bytes are there, and the load asks for no alignment; the caller says that there is AVX2.
+            let half = |index: usize| unsafe { _mm256_loadu_si256(halves[index].as_ptr().cast::<__m256i>()) };
+            Self(half(0), half(1))
+        }
+
+        #[inline(always)]
+        fn string_ends(self) -> u64 {
+            // SAFETY: there is one, so there is AVX2.
+            unsafe { bits(string_ends(self.0), string_ends(self.1)) }
+        }
+
+        #[inline(always)]
+        fn high(self) -> u64 {
+            // SAFETY: there is one, so there is AVX2.
+            unsafe { bits(self.0, self.1) }
+        }
+
+        #[inline(always)]
+        fn at_least(self, least: u8) -> u64 {
+            // SAFETY: there is one, so there is AVX2.
+            unsafe { bits(at_least(self.0, least), at_least(self.1, least)) }
+        }
+
+        #[inline(always)]
+        fn equal(self, byte: u8) -> u64 {
+            // SAFETY: there is one, so there is AVX2.
+            unsafe { bits(equal(self.0, byte), equal(self.1, byte)) }
+        }
+    }
+}
+
 #[cfg(any(test, not(target_arch = "x86_64")))]
 mod portable {
     #[derive(Clone, Copy)]
@@ -209,7 +335,7 @@ mod portable {
 
 #[cfg(test)]
 mod tests {
-    use super::{Block, WIDE, Wide, differing, portable};
+    use super::{Block, Native, WIDE, Wide, portable};
 
     fn naive(bytes: &[u8], is: impl Fn(u8) -> bool) -> u64 {
         bytes.iter().enumerate().fold(0, |bits, (index, byte)| bits | u64::from(is(*byte)) << index)
@@ -255,18 +381,36 @@ mod tests {
         }
     }
 
-    #[test]
-    fn wide_blocks_are_four_blocks_in_order() {
+    fn assert_in_order<W: Wide>() {
         let mut bytes = [b'a'; WIDE];
         for place in 0..WIDE {
             bytes[place] = 0xe1;
-            let wide = Wide::load(&bytes);
+            // SAFETY: whoever calls this has looked.
+            let wide = unsafe { W::load(&bytes) };
             assert_eq!(wide.high(), 1 << place);
             assert_eq!(wide.at_least(0xe1), 1 << place);
+            assert_eq!(wide.at_least(0xe2), 0);
             assert_eq!(wide.equal(0xe1), 1 << place);
-            assert_eq!(differing(&bytes, &[b'a'; WIDE]), 1 << place);
-            bytes[place] = b'"';
-            assert_eq!(Wide::load(&bytes).string_ends(), 1 << place);
+            for end in [b'"', b'\\', 0x1f, 0] {
+                bytes[place] = end;
+                // SAFETY: likewise.
+                assert_eq!(unsafe { W::load(&bytes) }.string_ends(), 1 << place);
+            }
+            bytes[place] = b'a';
+        }
+    }
+
+    #[test]
+    fn wide_blocks_are_blocks_in_order() {
+        assert_in_order::<Native>();
+        #[cfg(target_arch = "x86_64")]
+        if super::has_avx2() {
+            assert_in_order::<super::Avx2>();
+        }
+        let mut bytes = [b'a'; WIDE];
+        for place in 0..WIDE {
+            bytes[place] = b'b';
+            assert_eq!(Native::new(&bytes).differing(Native::new(&[b'a'; WIDE])), 1 << place);
             bytes[place] = b'a';
         }
     }

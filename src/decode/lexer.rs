@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::error::{DecodeError, DecodeErrorKind};
+use super::scan::Plain;
 use super::unescape::Room;
 use super::{Scratch, string, utf8};
 use crate::arena::Arena;
@@ -82,6 +83,9 @@ impl<'a, 's> Lexer<'a, 's> {
             return Err(self.unexpected(expected));
         }
         let start = self.at + 1;
+        if let Some(plain) = self.plain_string() {
+            return Ok(plain);
+        }
         let literal = self.string_literal()?;
         if literal.clean == literal.raw.len() {
             return Ok(literal.raw);
@@ -91,8 +95,31 @@ impl<'a, 's> Lexer<'a, 's> {
         Ok(unescaped.map(|(text, _)| text).unwrap_or_default())
     }
 
+    /// A string without escapes and without a fault, which most are. The opening quote is at hand.
+    #[inline]
+    fn plain_string(&mut self) -> Option<&'a str> {
+        let start = self.at + 1;
+        let plain = Plain::name(&self.bytes()[start..]);
+        if plain.rest.first() != Some(&b'"') {
+            return None;
+        }
+        let end = start + plain.len();
+        self.at = end + 1;
+        Some(&self.text[start..end])
+    }
+
+    /// Passes the string at hand, if it is right.
+    #[inline]
+    pub(super) fn pass_string(&mut self) -> Step<()> {
+        match self.plain_string() {
+            Some(_) => Ok(()),
+            None => self.string_literal().map(drop),
+        }
+    }
+
     /// A string as it stands in the line, checked. The opening quote is at hand.
-    pub(super) fn string_literal(&mut self) -> Step<string::Literal<'a>> {
+    #[inline(never)]
+    fn string_literal(&mut self) -> Step<string::Literal<'a>> {
         match string::Literal::read(self.text, self.at + 1) {
             Ok(literal) => {
                 self.at += literal.raw.len() + 2;

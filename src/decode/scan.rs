@@ -1,15 +1,16 @@
 //! Where a string's plain text ends, and whether it is text.
 #![allow(unsafe_code)]
 
-use super::block::{WIDE, Wide, string_ends_and_high};
+use super::block::{Native, WIDE, Wide as _, string_ends_and_high};
 use super::utf8;
 
 /// The bytes before the next quote, backslash or control character, and what follows them.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Plain<'a> {
     bytes: &'a [u8],
-    /// They are, when this says so.
     is_ascii: bool,
+    /// Those bytes, and what follows them.
+    all: &'a [u8],
     pub(super) rest: &'a [u8],
 }
 
@@ -31,7 +32,7 @@ impl<'a> Plain<'a> {
     pub(super) fn text(bytes: &'a [u8]) -> Self {
         // Whatever is shorter than this asks for no decision by its length.
         if let Some(block) = bytes.first_chunk::<WIDE>() {
-            let wide = Wide::load(block);
+            let wide = Native::new(block);
             let ends = wide.string_ends();
             if ends != 0 {
                 return Run::ending(0, true, ends, wide.high()).of(bytes);
@@ -52,7 +53,7 @@ impl<'a> Plain<'a> {
             // SAFETY: ASCII is UTF-8.
             Some(unsafe { str::from_utf8_unchecked(self.bytes) })
         } else {
-            utf8::text(self.bytes)
+            utf8::start(self.all, self.bytes.len())
         }
     }
 }
@@ -66,8 +67,8 @@ struct Run {
 impl Run {
     #[inline(always)]
     fn of(self, bytes: &[u8]) -> Plain<'_> {
-        let (bytes, rest) = bytes.split_at(self.len);
-        Plain { bytes, is_ascii: self.is_ascii, rest }
+        let (plain, rest) = bytes.split_at(self.len);
+        Plain { bytes: plain, is_ascii: self.is_ascii, all: bytes, rest }
     }
 
     /// Up to the first byte that `ends` has a bit for, and `before` bytes before them.
@@ -82,7 +83,7 @@ impl Run {
         let (mut len, mut is_ascii) = (0, true);
         let mut rest = bytes;
         while let Some((block, behind)) = rest.split_first_chunk::<WIDE>() {
-            let wide = Wide::load(block);
+            let wide = Native::new(block);
             let (ends, high) = (wide.string_ends(), wide.high());
             if ends != 0 {
                 return Self::ending(len, is_ascii, ends, high);

@@ -11,7 +11,9 @@
 use std::mem::{self, MaybeUninit};
 use std::slice;
 
-use super::block::{WIDE, Wide};
+#[cfg(target_arch = "x86_64")]
+use super::block::{Avx2, has_avx2};
+use super::block::{Native, WIDE, Wide};
 use super::scan::Plain;
 use super::utf8;
 use crate::arena::Arena;
@@ -88,10 +90,36 @@ impl Copy<'_> {
     }
 
     /// Copies up to the closing quote, which is passed too.
+    #[inline]
     fn string(&mut self) -> Option<()> {
+        #[cfg(target_arch = "x86_64")]
+        if has_avx2() {
+            // SAFETY: there is AVX2.
+            return unsafe { self.string_by_avx2() };
+        }
+        // SAFETY: this is what every machine has.
+        unsafe { self.string_by::<Native>() }
+    }
+
+    /// # Safety
+    ///
+    /// The machine has AVX2.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2")]
+    unsafe fn string_by_avx2(&mut self) -> Option<()> {
+        // SAFETY: the caller's promise.
+        unsafe { self.string_by::<Avx2>() }
+    }
+
+    /// # Safety
+    ///
+    /// The machine has what `W` asks for.
+    #[inline(always)]
+    unsafe fn string_by<W: Wide>(&mut self) -> Option<()> {
         // What is stored again behind an escape is a whole block.
         while self.line.len() - self.read >= 2 * WIDE {
-            if self.block()? {
+            // SAFETY: the caller's promise.
+            if unsafe { self.block::<W>() }? {
                 return Some(());
             }
         }
@@ -110,10 +138,15 @@ impl Copy<'_> {
 
     /// Copies the next block, at least two of which are left, and an escape that begins in it. Whether the closing quote
     /// was in it; it is passed too.
+    ///
+    /// # Safety
+    ///
+    /// The machine has what `W` asks for.
     #[inline(always)]
-    fn block(&mut self) -> Option<bool> {
+    unsafe fn block<W: Wide>(&mut self) -> Option<bool> {
         let end = self.read + WIDE;
-        let mut ends = self.store();
+        // SAFETY: the caller's promise.
+        let mut ends = unsafe { W::load(self.store()) }.string_ends();
         while ends != 0 {
             let clean = ends.trailing_zeros() as usize;
             ends = ends >> clean >> 1;
@@ -139,51 +172,47 @@ impl Copy<'_> {
         Some(false)
     }
 
-    /// Stores the next `WIDE` bytes without passing them, and marks those at which plain text ends.
+    /// Stores the next `WIDE` bytes without passing them. Panics where they are not there.
     #[inline(always)]
-    fn store(&mut self) -> u64 {
+    fn store(&mut self) -> &[u8; WIDE] {
         let (block, _) = self.line[self.read..].split_first_chunk::<WIDE>().expect("they are there");
         // SAFETY: they are there to read, and since no more was written than read, there is room for them.
         unsafe { self.to.add(self.written).cast::<[u8; WIDE]>().write(*block) };
-        Wide::load(block).string_ends()
+        block
     }
 
     /// Writes what the escape at hand stands for.
     #[inline(always)]
     fn escape(&mut self) -> Option<()> {
         match SIMPLE[usize::from(*self.line.get(self.read + 1)?)] {
-            0 => self.unicode(),
-            byte => {
-                self.meaning([byte], 2);
-                Some(())
-            }
-        }
-    }
-
-    #[cold]
-    fn unicode(&mut self) -> Option<()> {
-        let first = unit(&self.line[self.read..])?;
-        let (scalar, len) = match first {
-            0xd800..0xdc00 => {
-                let second = unit(&self.line[self.read + 6..])?;
-                if !(0xdc00..0xe000).contains(&second) {
-                    return None;
+            0 => {
+                let (character, len) = unicode(&self.line[self.read..])?;
+                let mut bytes = [0; 4];
+                match *character.encode_utf8(&mut bytes).as_bytes() {
+                    [a] => self.meaning([a], len),
+                    [a, b] => self.meaning([a, b], len),
+                    [a, b, c] => self.meaning([a, b, c], len),
+                    _ => self.meaning(bytes, len),
                 }
-                (0x1_0000 + ((first - 0xd800) << 10) + (second - 0xdc00), 12)
             }
-            scalar => (scalar, 6),
-        };
-        // `None` for the low half of a pair.
-        let character = char::from_u32(scalar)?;
-        let mut bytes = [0; 4];
-        match *character.encode_utf8(&mut bytes).as_bytes() {
-            [a] => self.meaning([a], len),
-            [a, b] => self.meaning([a, b], len),
-            [a, b, c] => self.meaning([a, b, c], len),
-            _ => self.meaning(bytes, len),
+            byte => self.meaning([byte], 2),
         }
         Some(())
     }
+}
+
+/// The character that the `\uXXXX`, or two of them, at the start of `bytes` stands for, and how long that is.
+#[cold]
+fn unicode(bytes: &[u8]) -> Option<(char, usize)> {
+    let (scalar, len) = match unit(bytes)? {
+        high @ 0xd800..0xdc00 => {
+            let low = unit(&bytes[6..]).filter(|low| (0xdc00..0xe000).contains(low))?;
+            (0x1_0000 + ((high - 0xd800) << 10) + (low - 0xdc00), 12)
+        }
+        scalar => (scalar, 6),
+    };
+    // The low half of a pair is no character.
+    Some((char::from_u32(scalar)?, len))
 }
 
 /// The number in the `\uXXXX` that `bytes` begins with.

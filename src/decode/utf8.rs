@@ -4,28 +4,73 @@
 //! byte leads a sequence says where continuation bytes have to stand, and they have to stand there and nowhere else.
 #![allow(unsafe_code)]
 
-use super::block::{WIDE, Wide};
+#[cfg(target_arch = "x86_64")]
+use super::block::{Avx2, has_avx2};
+use super::block::{Native, WIDE, Wide};
 
 /// The text that `bytes` are, if they are UTF-8.
 #[inline]
 pub(super) fn text(bytes: &[u8]) -> Option<&str> {
-    // SAFETY: it is UTF-8.
-    is_utf8(bytes).then(|| unsafe { str::from_utf8_unchecked(bytes) })
+    start(bytes, bytes.len())
 }
 
-fn is_utf8(bytes: &[u8]) -> bool {
+/// The text that the first `len` of `bytes` are, if they are UTF-8. The others don't count; where there are some, it is
+/// quicker.
+#[inline]
+pub(super) fn start(bytes: &[u8], len: usize) -> Option<&str> {
+    let text = &bytes[..len];
+    // SAFETY: it is UTF-8.
+    is_utf8(bytes, len).then(|| unsafe { str::from_utf8_unchecked(text) })
+}
+
+/// Whether the first `len` of `bytes` are UTF-8.
+fn is_utf8(bytes: &[u8], len: usize) -> bool {
+    #[cfg(target_arch = "x86_64")]
+    if has_avx2() {
+        // SAFETY: there is AVX2.
+        return unsafe { is_utf8_by_avx2(bytes, len) };
+    }
+    // SAFETY: this is what every machine has.
+    unsafe { is_utf8_by::<Native>(bytes, len) }
+}
+
+/// # Safety
+///
+/// The machine has AVX2.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+unsafe fn is_utf8_by_avx2(bytes: &[u8], len: usize) -> bool {
+    // SAFETY: the caller's promise.
+    unsafe { is_utf8_by::<Avx2>(bytes, len) }
+}
+
+/// # Safety
+///
+/// The machine has what `W` asks for.
+#[inline(always)]
+unsafe fn is_utf8_by<W: Wide>(bytes: &[u8], len: usize) -> bool {
+    // SAFETY: the caller's promise.
+    let load = |block: &[u8; WIDE]| unsafe { W::load(block) };
     let mut due = Due::default();
-    let mut rest = bytes;
-    while let Some((block, behind)) = rest.split_first_chunk::<WIDE>() {
-        if !due.accepts(Wide::load(block)) {
+    let (mut rest, mut left) = (bytes, len);
+    while left >= WIDE
+        && let Some((block, behind)) = rest.split_first_chunk::<WIDE>()
+    {
+        if !due.accepts(load(block), u64::MAX) {
             return false;
         }
-        rest = behind;
+        (rest, left) = (behind, left - WIDE);
     }
     // What is not there counts as ASCII, before which no sequence may be open.
-    let mut last = [0; WIDE];
-    last[..rest.len()].copy_from_slice(rest);
-    due.accepts(Wide::load(&last))
+    let counting = !(u64::MAX << left);
+    match rest.first_chunk::<WIDE>() {
+        Some(block) => due.accepts(load(block), counting),
+        None => {
+            let mut last = [0; WIDE];
+            last[..rest.len()].copy_from_slice(rest);
+            due.accepts(load(&last), counting)
+        }
+    }
 }
 
 /// What the bytes before demand of those that follow, a bit for each of them.
@@ -44,26 +89,27 @@ struct Due {
 }
 
 impl Due {
-    /// Whether the next bytes are what is due and what may follow it. Takes note of what is due after them.
+    /// Whether the next bytes are what is due and what may follow it. Takes note of what is due after them. The bytes that
+    /// `counting` has no bit for are taken for ASCII.
     #[inline(always)]
-    fn accepts(&mut self, block: Wide) -> bool {
-        let high = block.high();
+    fn accepts(&mut self, block: impl Wide, counting: u64) -> bool {
+        let high = block.high() & counting;
         if high | self.continuations == 0 {
             return true;
         }
-        let leads = block.at_least(0xc0);
-        let continuations = high & !leads;
+        let leads = block.at_least(0xc0) & counting;
+        let continuations = high ^ leads;
         // 0xc0 and 0xc1 could only lead what is shorter as ASCII.
-        let mut wrong = leads ^ block.at_least(0xc2);
+        let mut wrong = leads ^ (block.at_least(0xc2) & counting);
         let mut due = u128::from(self.continuations) | u128::from(leads) << 1;
         let mut narrower = Self::default();
-        let longer = block.at_least(0xe0);
+        let longer = block.at_least(0xe0) & counting;
         if longer | self.at_least_a0 | self.below_a0 | self.at_least_90 | self.below_90 != 0 {
-            let longest = block.at_least(0xf0);
+            let longest = block.at_least(0xf0) & counting;
             due |= u128::from(longer) << 2 | u128::from(longest) << 3;
-            wrong |= block.at_least(0xf5);
+            wrong |= block.at_least(0xf5) & counting;
             let (at_least_a0, at_least_90) = (block.at_least(0xa0), block.at_least(0x90));
-            let behind = |byte| u128::from(block.equal(byte)) << 1;
+            let behind = |byte| u128::from(block.equal(byte) & counting) << 1;
             for (due, before, kept, refused) in [
                 (behind(0xe0), self.at_least_a0, &mut narrower.at_least_a0, !at_least_a0),
                 (behind(0xed), self.below_a0, &mut narrower.below_a0, at_least_a0),
@@ -82,10 +128,16 @@ impl Due {
 
 #[cfg(test)]
 mod tests {
-    use super::text;
+    use super::{Native, is_utf8_by, start, text};
 
     fn assert_as_the_standard_library(bytes: &[u8]) {
-        assert_eq!(text(bytes), std::str::from_utf8(bytes).ok(), "{bytes:x?}");
+        let expected = std::str::from_utf8(bytes).ok();
+        assert_eq!(text(bytes), expected, "{bytes:x?}");
+        // SAFETY: this is what every machine has.
+        assert_eq!(unsafe { is_utf8_by::<Native>(bytes, bytes.len()) }, expected.is_some(), "{bytes:x?}");
+        for behind in [&b"\xbf\xe2"[..], &[0x80; 100]] {
+            assert_eq!(start(&[bytes, behind].concat(), bytes.len()), expected, "{bytes:x?}");
+        }
     }
 
     /// Bytes on either side of every border between one kind of byte and another.
@@ -98,9 +150,9 @@ mod tests {
     fn every_short_sequence() {
         for places in [0, 62] {
             let mut bytes = vec![b'a'; places];
-            for index in 0..if cfg!(miri) { 300 } else { BORDERS.len().pow(4) } {
+            for index in 0..if cfg!(miri) { 300 } else { BORDERS.len().pow(3) } {
                 bytes.truncate(places);
-                bytes.extend((0..4).map(|place| BORDERS[index / BORDERS.len().pow(place) % BORDERS.len()]));
+                bytes.extend((0..3).map(|place| BORDERS[index / BORDERS.len().pow(place) % BORDERS.len()]));
                 assert_as_the_standard_library(&bytes);
                 assert_as_the_standard_library(&bytes[..places + 3]);
                 assert_as_the_standard_library(&bytes[..places + 2]);

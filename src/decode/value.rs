@@ -327,6 +327,6 @@ impl<'a> Lexer<'a, '_> {
 
     /// Passes the name that has told the object's shape already, and so is a string.
     pub(super) fn discriminator_again(&mut self) -> Step<()> {
-        self.string_literal().map(drop)
+        self.pass_string()
     }
 }

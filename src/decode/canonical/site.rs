@@ -1,7 +1,7 @@
 //! Call sites met before: a run calls few operations, and each of them often.
 #![allow(unsafe_code)]
 
-use super::super::block::{WIDE, differing};
+use super::super::block::{Native, WIDE};
 use super::Canonical;
 use crate::event::CallSite;
 
@@ -32,7 +32,7 @@ impl<'a> Canonical<'a, '_> {
     pub(super) fn site(&mut self) -> Option<CallSite<'a>> {
         if let Some(text) = self.rest.first_chunk::<WIDE>()
             && let Some(site) = self.sites.0.get(place(text))
-            && differing(text, &site.text) << (WIDE - site.len) == 0
+            && Native::new(text).differing(Native::new(&site.text)) << (WIDE - site.len) == 0
         {
             self.rest = &self.rest[site.len..];
             return Some(site.in_line(text));

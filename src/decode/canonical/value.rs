@@ -21,27 +21,27 @@ const OK: RecordedValue<'static> =
 impl<'a> Canonical<'a, '_> {
     /// The value that comes next, which stands at `level`, the outermost at 1.
     pub(super) fn value(&mut self, level: usize) -> Option<RecordedValue<'a>> {
-        self.fixed(br#"{"type":""#)?;
-        let value = match *self.rest.first()? {
-            b's' if self.take(br#"string","value":""#) => RecordedValue::String(self.text()?),
+        // The byte that tells most of them apart.
+        let value = match self.rest.get(br#"{"type":""#.len())? {
+            b's' if self.take(br#"{"type":"string","value":""#) => RecordedValue::String(self.text()?),
             b's' => self.structure(level)?,
             b'i' => {
-                self.fixed(br#"int","value":"#)?;
+                self.fixed(br#"{"type":"int","value":"#)?;
                 RecordedValue::Int(self.signed()?)
             }
-            b'e' => return self.enum_case(level),
             b'f' => {
-                self.fixed(br#"float","value":"#)?;
+                self.fixed(br#"{"type":"float","value":"#)?;
                 let (float, rest) = number::float(self.rest)?;
                 self.rest = rest;
                 RecordedValue::Float(float)
             }
+            b'e' => self.enum_case(level)?,
             b'a' => {
-                self.fixed(br#"array","items":["#)?;
+                self.fixed(br#"{"type":"array","items":["#)?;
                 RecordedValue::Array(self.values(inside(level)?)?)
             }
             b'u' => {
-                self.fixed(br#"unit""#)?;
+                self.fixed(br#"{"type":"unit""#)?;
                 RecordedValue::Unit
             }
             _ => self.rarer_value()?,
@@ -50,24 +50,23 @@ impl<'a> Canonical<'a, '_> {
         Some(value)
     }
 
-    #[inline]
+    #[inline(always)]
     fn enum_case(&mut self, level: usize) -> Option<RecordedValue<'a>> {
-        if self.take(br#"enum","name":"Result","case":"Ok","payload":[{"type":"unit"}]}"#) {
+        if self.take(br#"{"type":"enum","name":"Result","case":"Ok","payload":[{"type":"unit"}]"#) {
             inside(level)?;
             return Some(OK);
         }
-        self.fixed(br#"enum","name":""#)?;
+        self.fixed(br#"{"type":"enum","name":""#)?;
         let name = self.name()?;
         self.fixed(br#","case":""#)?;
         let case = self.name()?;
         self.fixed(br#","payload":["#)?;
         let payload = self.values(inside(level)?)?;
-        self.fixed(b"}")?;
         Some(RecordedValue::Enum(self.arena.one(RecordedEnum { name, case, payload })))
     }
 
     fn structure(&mut self, level: usize) -> Option<RecordedValue<'a>> {
-        self.fixed(br#"struct","name":""#)?;
+        self.fixed(br#"{"type":"struct","name":""#)?;
         let name = self.name()?;
         self.fixed(br#","fields":["#)?;
         let fields = self.fields(inside(level)?)?;
@@ -75,19 +74,19 @@ impl<'a> Canonical<'a, '_> {
     }
 
     fn rarer_value(&mut self) -> Option<RecordedValue<'a>> {
-        Some(if self.take(br#"duration","ns":"#) {
+        Some(if self.take(br#"{"type":"duration","ns":"#) {
             RecordedValue::Duration { ns: self.signed()? }
-        } else if self.take(br#"bool","value":"#) {
+        } else if self.take(br#"{"type":"bool","value":"#) {
             RecordedValue::Bool(self.bool()?)
-        } else if self.take(br#"resource","name":""#) {
+        } else if self.take(br#"{"type":"resource","name":""#) {
             let name = self.name()?;
             self.fixed(br#","id":"#)?;
             let id = self.signed()?;
             RecordedValue::Resource(self.arena.one(RecordedResource { name, id }))
-        } else if self.take(br#"redacted","of":""#) {
+        } else if self.take(br#"{"type":"redacted","of":""#) {
             RecordedValue::Redacted { of: self.name()? }
         } else {
-            self.fixed(br#"opaque","of":""#)?;
+            self.fixed(br#"{"type":"opaque","of":""#)?;
             let of = self.name()?;
             self.fixed(br#","shown":""#)?;
             let shown = self.text()?;
