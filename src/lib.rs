@@ -133,6 +133,9 @@ pub mod decode;
 pub mod diff;
 mod encode;
 mod event;
+#[cfg(feature = "arbitrary")]
+#[doc(hidden)]
+pub mod fuzzing;
 #[doc = include_str!("integrating.md")]
 pub mod integrating {}
 mod names;

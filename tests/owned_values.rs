@@ -8,6 +8,11 @@ mod compare;
 mod generate;
 #[path = "common/live.rs"]
 mod live;
+#[path = "common/replayable.rs"]
+mod replayable;
+#[path = "fuzzing/targets/value_roundtrip.rs"]
+#[allow(dead_code, reason = "its other user is the fuzz target")]
+mod value_roundtrip;
 
 use std::borrow::Cow;
 use std::thread;
@@ -19,6 +24,8 @@ use cove_trace::{
 };
 use generate::{for_each_seed, generated};
 use live::Live;
+use replayable::as_owned;
+use value_roundtrip::{is_replayed_whole_or_not_at_all, replayable_comes_back_as_it_was};
 
 // Keeping events.
 
@@ -89,85 +96,17 @@ fn fits(value: &OwnedValue, level: usize) -> bool {
 #[test]
 fn a_replay_gets_the_value_or_is_told_the_first_part_that_is_missing() {
     for_each_seed(5_000, |seed| {
-        let value = generated::<OwnedValue>(seed);
-        let written = canonical::value(&value);
-        let live = Live(&value);
-        let arena = Arena::new();
-        for recorded in [value.view(&arena), written.view(&arena), RecordedValue::Live(&live)] {
-            match (recorded.to_value(), first_missing(&written)) {
-                (Ok(replayable), None) => {
-                    let same = compare::value(&as_owned(&replayable).view(&Arena::new()), &written);
-                    assert_eq!(same, Ok(()));
-                }
-                (Err(refusal), Some((path, what))) => {
-                    assert_eq!(refusal.path(), path);
-                    assert_eq!(refusal.within("args[1]").to_string(), format!("args[1]{path}: {what}"));
-                }
-                (found, expected) => panic!("{found:?} where the missing part is {expected:?}"),
-            }
-        }
+        is_replayed_whole_or_not_at_all(&generated(seed));
     });
 }
 
 #[test]
 fn a_replayable_value_comes_back_as_it_was() {
-    let replayed = |seed| {
-        let value = generated::<Value>(seed);
-        let owned = as_owned(&value);
-        if first_missing(&canonical::value(&owned)).is_some() {
-            return false;
-        }
-        let replayed = RecordedValue::Live(&value).to_value().expect("a whole value");
-        assert_eq!(compare::value(&as_owned(&replayed).view(&Arena::new()), &owned), Ok(()));
-        assert_eq!(replayed, value);
-        true
-    };
+    let replayed = |seed| replayable_comes_back_as_it_was(&generated(seed));
     for_each_seed(2_000, |seed| {
         replayed(seed);
     });
     assert!((0..100).filter(|seed| replayed(*seed)).count() > 50, "most generated values can be replayed");
-}
-
-/// The path and the description of the first redacted or opaque part of a canonical value.
-fn first_missing(value: &OwnedValue) -> Option<(String, String)> {
-    let in_part = |step: String, part| first_missing(part).map(|(path, what)| (step + &path, what));
-    match value {
-        OwnedValue::Redacted { of } => Some((String::new(), format!("redacted {of}"))),
-        OwnedValue::Opaque { of, .. } => Some((String::new(), format!("opaque {of}"))),
-        OwnedValue::Array(items) => {
-            items.iter().enumerate().find_map(|(index, item)| in_part(format!(".items[{index}]"), item))
-        }
-        OwnedValue::Enum { payload, .. } => {
-            payload.iter().enumerate().find_map(|(index, part)| in_part(format!(".payload[{index}]"), part))
-        }
-        OwnedValue::Struct { fields, .. } => {
-            fields.iter().find_map(|field| in_part(format!(".fields.{}", field.name), &field.value))
-        }
-        _ => None,
-    }
-}
-
-fn as_owned(value: &Value) -> OwnedValue {
-    match value {
-        Value::Unit => OwnedValue::Unit,
-        Value::Bool(value) => OwnedValue::Bool(*value),
-        Value::Int(value) => OwnedValue::Int(*value),
-        Value::Float(value) => OwnedValue::Float(*value),
-        Value::Duration { ns } => OwnedValue::Duration { ns: *ns },
-        Value::String(text) => OwnedValue::String(text.clone()),
-        Value::Array(items) => OwnedValue::Array(items.iter().map(as_owned).collect()),
-        Value::Enum { name, case, payload } => {
-            OwnedValue::Enum { name: name.clone(), case: case.clone(), payload: payload.iter().map(as_owned).collect() }
-        }
-        Value::Struct { name, fields } => OwnedValue::Struct {
-            name: name.clone(),
-            fields: fields
-                .iter()
-                .map(|field| ValueField { name: field.name.clone(), value: as_owned(&field.value) })
-                .collect(),
-        },
-        Value::Resource { name, id } => OwnedValue::Resource { name: name.clone(), id: *id },
-    }
 }
 
 /// What a value says of itself is a closure.

@@ -8,28 +8,34 @@
 mod canonical;
 #[path = "common/compare.rs"]
 mod compare;
+#[path = "fuzzing/targets/event_roundtrip.rs"]
+#[allow(dead_code, reason = "its other user is the fuzz target")]
+mod event_roundtrip;
 #[path = "common/generate.rs"]
 mod generate;
+#[path = "common/lines.rs"]
+mod lines;
 #[path = "common/live.rs"]
 mod live;
+#[path = "common/replayable.rs"]
+mod replayable;
+#[path = "common/secrets.rs"]
+mod secrets;
+#[path = "fuzzing/targets/value_roundtrip.rs"]
+#[allow(dead_code, reason = "its other user is the fuzz target")]
+mod value_roundtrip;
 
 use std::io::{self, Read};
 
 use cove_trace::decode::Decoder;
 use cove_trace::owned::{OwnedEvent, OwnedOutcome, OwnedValue};
 use cove_trace::{
-    Arena, HostCall, JsonlSink, RecordedEnum, RecordedField, RecordedStruct, RecordedValue, RenderedCallSite,
-    RunOutcome, TraceEvent, TraceHeader, TraceReader, TraceSink, ValueCapture, encode_event, encode_header,
-    value_to_json,
+    Arena, HostCall, JsonlSink, RenderedCallSite, TraceEvent, TraceHeader, TraceReader, TraceSink, ValueCapture,
+    encode_header,
 };
 use generate::{for_each_seed, generated};
-use live::Live;
-
-fn line(event: &TraceEvent<'_>, capture: ValueCapture) -> Vec<u8> {
-    let mut line = Vec::new();
-    encode_event(event, capture, &mut line);
-    line
-}
+use lines::{assert_is_one_line_of_json, line};
+use live::parts;
 
 fn header_line(header: &TraceHeader, capture: ValueCapture) -> Vec<u8> {
     let mut line = Vec::new();
@@ -37,33 +43,11 @@ fn header_line(header: &TraceHeader, capture: ValueCapture) -> Vec<u8> {
     line
 }
 
-/// One physical line, and one JSON object by another program's reading.
-#[track_caller]
-fn assert_is_one_line_of_json(line: &[u8]) {
-    assert_eq!(line.iter().position(|byte| *byte == b'\n'), Some(line.len() - 1), "one newline, at the end");
-    let mut reader = serde_json::Deserializer::from_slice(line);
-    reader.disable_recursion_limit();
-    let objects = reader.into_iter::<serde_json::Value>().collect::<Result<Vec<_>, _>>().expect("JSON");
-    assert!(matches!(objects[..], [serde_json::Value::Object(_)]), "one object");
-}
-
 #[test]
 fn an_event_reads_back_as_its_canonical_form() {
     for_each_seed(10_000, |seed| {
         let event = generated::<OwnedEvent>(seed);
-        for &capture in ValueCapture::ALL {
-            let arena = Arena::new();
-            let written = line(&event.view(&arena), capture);
-            assert_is_one_line_of_json(&written);
-
-            let mut decoder = Decoder::new();
-            let read = decoder.decode_event(&written).expect("what is written can be read");
-            assert_eq!(compare::event(&read, &canonical::event(&event, capture)), Ok(()), "{capture}");
-
-            // What was read can be recorded again, and is canonical already.
-            assert_eq!(line(&read, ValueCapture::Full), written);
-            assert_eq!(line(&read, capture), written);
-        }
+        event_roundtrip::reads_back_as_its_canonical_form(&event);
     });
 }
 
@@ -137,14 +121,6 @@ fn arguments_and_result(event: &OwnedEvent) -> Vec<&OwnedValue> {
     call.args.iter().chain(result).collect()
 }
 
-fn parts(value: &OwnedValue) -> Vec<&OwnedValue> {
-    match value {
-        OwnedValue::Array(parts) | OwnedValue::Enum { payload: parts, .. } => parts.iter().collect(),
-        OwnedValue::Struct { fields, .. } => fields.iter().map(|field| &field.value).collect(),
-        _ => Vec::new(),
-    }
-}
-
 fn levels(value: &OwnedValue) -> usize {
     1 + parts(value).into_iter().map(levels).max().unwrap_or(0)
 }
@@ -202,38 +178,8 @@ fn a_trace_written_by_a_sink_reads_back_through_the_reader() {
 #[test]
 fn a_value_is_written_alike_however_it_is_handed_over() {
     for_each_seed(5_000, |seed| {
-        let value = generated::<OwnedValue>(seed);
-        for &capture in ValueCapture::ALL {
-            let written = value_to_json(&value, capture);
-            let arena = Arena::new();
-            let recorded = value.view(&arena);
-            assert_eq!(value_to_json(&recorded, capture), written, "recorded");
-            assert_eq!(value_to_json(&Live(&value), capture), written, "live");
-            assert_eq!(value_to_json(&RecordedValue::Live(&Live(&value)), capture), written, "live in recorded");
-            with_live_parts(&value, |value| {
-                assert_eq!(value_to_json(&value, capture), written, "live parts in recorded");
-            });
-        }
+        value_roundtrip::is_written_alike_however_it_is_handed_over(&generated(seed));
     });
-}
-
-/// Gives `take` the value with each of its outermost parts live, if it has parts.
-fn with_live_parts(value: &OwnedValue, take: impl FnOnce(RecordedValue<'_>)) {
-    let parts = parts(value).into_iter().map(Live).collect::<Vec<_>>();
-    let live = parts.iter().map(|part| RecordedValue::Live(part)).collect::<Vec<_>>();
-    match value {
-        OwnedValue::Enum { name, case, .. } => {
-            take(RecordedValue::Enum(&RecordedEnum { name, case, payload: &live }));
-        }
-        OwnedValue::Struct { name, fields } => {
-            let names = fields.iter().map(|field| &field.name);
-            let fields =
-                names.zip(&live).map(|(name, value)| RecordedField { name, value: *value }).collect::<Vec<_>>();
-            take(RecordedValue::Struct(&RecordedStruct { name, fields: &fields }));
-        }
-        OwnedValue::Array(_) => take(RecordedValue::Array(&live)),
-        _ => {}
-    }
 }
 
 #[test]
@@ -252,15 +198,10 @@ fn a_call_is_written_alike_at_a_rendered_and_at_a_named_site() {
     });
 }
 
-/// Other values of the same types in the same places, and other words of the program.
 #[test]
 fn a_redacted_line_tells_nothing_of_values_but_their_types() {
     for_each_seed(5_000, |seed| {
-        let event = generated::<OwnedEvent>(seed);
-        let other = with_other_secrets(&event, seed);
-        let (arena, other_arena) = (Arena::new(), Arena::new());
-        let written = line(&event.view(&arena), ValueCapture::Redacted);
-        assert_eq!(line(&other.view(&other_arena), ValueCapture::Redacted), written);
+        event_roundtrip::redacted_tells_nothing_but_types(&generated(seed), seed);
     });
 }
 
@@ -272,43 +213,4 @@ fn a_redacted_header_tells_only_how_many_arguments_there_were() {
         let other = TraceHeader { args, ..header.clone() };
         assert_eq!(header_line(&other, ValueCapture::Redacted), header_line(&header, ValueCapture::Redacted));
     });
-}
-
-/// The event with all of it replaced that a redacted trace must not tell.
-fn with_other_secrets(event: &OwnedEvent, seed: u64) -> OwnedEvent {
-    let mut event = event.clone();
-    match &mut event {
-        OwnedEvent::HostCall(call) => {
-            for (index, arg) in (1..).zip(&mut call.args) {
-                *arg = another_of_its_type(arg, seed ^ (index << 32));
-            }
-            if let Some(OwnedOutcome::Value(result)) = &mut call.outcome {
-                *result = another_of_its_type(result, !seed);
-            }
-        }
-        OwnedEvent::RunEnded { outcome: RunOutcome::Success | RunOutcome::Error, message } => {
-            *message = generated(!seed);
-        }
-        _ => {}
-    }
-    event
-}
-
-/// A value that has the type name of `value` and nothing else of it.
-fn another_of_its_type(value: &OwnedValue, seed: u64) -> OwnedValue {
-    let of = canonical::type_name(value).to_owned();
-    match (value, generated::<OwnedValue>(seed)) {
-        (OwnedValue::Bool(value), _) => OwnedValue::Bool(!value),
-        (OwnedValue::Int(_), _) => OwnedValue::Int(generated(seed)),
-        (OwnedValue::Float(_), _) => OwnedValue::Float(generated(seed)),
-        (OwnedValue::Duration { .. }, _) => OwnedValue::Duration { ns: generated(seed) },
-        (OwnedValue::String(_), _) => OwnedValue::String(generated(seed)),
-        (OwnedValue::Array(_), OwnedValue::Enum { payload, .. }) => OwnedValue::Array(payload),
-        (OwnedValue::Array(_), any) => OwnedValue::Array(vec![any].into()),
-        (_, OwnedValue::Array(payload)) => OwnedValue::Enum { name: of, case: generated(seed), payload },
-        (_, OwnedValue::Struct { fields, .. }) => OwnedValue::Struct { name: of, fields },
-        (_, OwnedValue::Int(id)) => OwnedValue::Resource { name: of, id },
-        (_, OwnedValue::Opaque { shown, .. }) => OwnedValue::Opaque { of, shown },
-        _ => OwnedValue::Redacted { of },
-    }
 }

@@ -14,6 +14,7 @@ const MAY_HOLD_UNSAFE_CODE: &[&str] = &[
     "src/encode/bounds.rs",
     "src/encode/buffer.rs",
     "src/encode/escape.rs",
+    "src/encode/escape/paths.rs",
     "src/encode/guarded.rs",
     "src/encode/parts.rs",
     "src/sink/fork.rs",

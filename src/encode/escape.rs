@@ -11,6 +11,9 @@
 //! for each byte read, and a step stores at most `SLACK` bytes at the place where the next byte goes.
 #![allow(unsafe_code)]
 
+#[cfg(feature = "arbitrary")]
+pub mod paths;
+
 /// Bytes that a store may touch past the last byte that counts.
 pub(super) const SLACK: usize = WIDE;
 
@@ -383,7 +386,7 @@ mod sse2 {
     }
 }
 
-#[cfg(any(test, not(target_arch = "x86_64")))]
+#[cfg(any(test, feature = "arbitrary", not(target_arch = "x86_64")))]
 mod swar {
     pub(super) struct Block;
 

@@ -20,6 +20,8 @@ mod value;
 mod written;
 
 use self::buffer::Part;
+#[cfg(feature = "arbitrary")]
+pub use self::escape::paths as escape_paths;
 use self::number::nanoseconds;
 use self::parts::{Either, Rendered, Tail};
 pub(crate) use self::scratch::{Line, with_line};

@@ -43,7 +43,12 @@ pub(crate) fn generated<T: for<'a> Arbitrary<'a>>(seed: u64) -> T {
         pick => pick / 4 % MAX_DATA,
     };
     let bytes = (0..len.div_ceil(8)).flat_map(|_| data.next().to_le_bytes()).collect::<Vec<_>>();
-    T::arbitrary(&mut Unstructured::new(&bytes)).expect("no choice needs more data than there is")
+    made_of(&bytes)
+}
+
+/// What these bytes make.
+pub(crate) fn made_of<T: for<'a> Arbitrary<'a>>(data: &[u8]) -> T {
+    T::arbitrary(&mut Unstructured::new(data)).expect("no choice needs more data than there is")
 }
 
 /// Steele, Lea and Flood, "Fast splittable pseudorandom number generators".

@@ -1,9 +1,10 @@
 //! An owned value handed over the way an interpreter hands over its own: through `TraceValue`, written by hand.
+#![allow(dead_code, reason = "each user of this file is a crate of its own and uses what it needs")]
 
 use std::borrow::Cow;
 
 use cove_trace::owned::OwnedValue;
-use cove_trace::{TraceValue, ValueWriter};
+use cove_trace::{RecordedEnum, RecordedField, RecordedStruct, RecordedValue, TraceValue, ValueWriter};
 
 pub(crate) struct Live<'v>(pub(crate) &'v OwnedValue);
 
@@ -39,5 +40,32 @@ impl TraceValue for Live<'_> {
             OwnedValue::Redacted { of } => out.redacted(of),
             OwnedValue::Opaque { of, shown } => out.opaque(of, shown),
         }
+    }
+}
+
+/// Gives `take` the value with each of its outermost parts live, if it has parts.
+pub(crate) fn with_live_parts(value: &OwnedValue, take: impl FnOnce(RecordedValue<'_>)) {
+    let parts = parts(value).into_iter().map(Live).collect::<Vec<_>>();
+    let live = parts.iter().map(|part| RecordedValue::Live(part)).collect::<Vec<_>>();
+    match value {
+        OwnedValue::Enum { name, case, .. } => {
+            take(RecordedValue::Enum(&RecordedEnum { name, case, payload: &live }));
+        }
+        OwnedValue::Struct { name, fields } => {
+            let names = fields.iter().map(|field| &field.name);
+            let fields =
+                names.zip(&live).map(|(name, value)| RecordedField { name, value: *value }).collect::<Vec<_>>();
+            take(RecordedValue::Struct(&RecordedStruct { name, fields: &fields }));
+        }
+        OwnedValue::Array(_) => take(RecordedValue::Array(&live)),
+        _ => {}
+    }
+}
+
+pub(crate) fn parts(value: &OwnedValue) -> Vec<&OwnedValue> {
+    match value {
+        OwnedValue::Array(parts) | OwnedValue::Enum { payload: parts, .. } => parts.iter().collect(),
+        OwnedValue::Struct { fields, .. } => fields.iter().map(|field| &field.value).collect(),
+        _ => Vec::new(),
     }
 }

@@ -1,5 +1,5 @@
 //! JSON by RFC 8259, parsed the plainest way there is: a recursive descent that keeps positions, and what it had when it
-//! met the first byte that is wrong. For texts that do not nest deep.
+//! met the first byte that is wrong. For texts that do not [nest](nesting) deep.
 
 use cove_trace::decode::DecodeErrorKind as Kind;
 
@@ -73,6 +73,24 @@ pub(crate) fn parse(bytes: &[u8]) -> Parsed {
         }
     }
     Parsed { root, broken: parser.broken }
+}
+
+/// How deep brackets stand inside of each other, up to the first byte that is wrong. What follows that may be counted too.
+pub(crate) fn nesting(text: &[u8]) -> usize {
+    let (mut depth, mut deepest) = (0_usize, 0);
+    let mut bytes = text.iter();
+    let mut in_string = false;
+    while let Some(byte) = bytes.next() {
+        match (in_string, byte) {
+            (_, b'"') => in_string = !in_string,
+            (true, b'\\') => drop(bytes.next()),
+            (false, b'{' | b'[') => depth += 1,
+            (false, b'}' | b']') => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        deepest = deepest.max(depth);
+    }
+    deepest
 }
 
 /// A text that is known to be right.

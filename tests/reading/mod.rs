@@ -6,6 +6,7 @@
 pub(crate) mod corpus;
 pub(crate) mod expect;
 pub(crate) mod json;
+pub(crate) mod mutate;
 pub(crate) mod oracle;
 pub(crate) mod respell;
 pub(crate) mod rng;

@@ -1,7 +1,7 @@
 //! A second decoder, naive on purpose: all faults of a line by the schema, of which the earliest is what the real decoder
 //! has to report, and the canonical text of a line without any.
 //!
-//! Nothing of the crate is used but the names of the kinds of fault. The nesting limit is not modelled.
+//! Nothing of the crate is used but the names of the kinds of fault.
 
 use cove_trace::decode::DecodeErrorKind as Kind;
 
@@ -147,6 +147,12 @@ pub(crate) const OUTCOME: Union = Union {
     ],
 };
 
+/// Values that have values in them.
+const CONTAINERS: &[&str] = &["array", "enum", "struct"];
+
+/// Containers may stand at the levels before this one, other values at this one too.
+const LAST_LEVEL: usize = 128;
+
 pub(crate) const FIELD: Shape = &[("name", Str), ("value", Value)];
 
 /// What a line has to be.
@@ -168,7 +174,7 @@ fn faults(line: &[u8], place: Place) -> Vec<Fault> {
     let parsed = parse(line);
     let mut faults = Vec::from_iter(parsed.broken);
     if let Some(root) = &parsed.root {
-        check_union(root, &LINE, &mut faults);
+        check_union(root, &LINE, 0, &mut faults);
         let (name, at) = told(root, &LINE).map_or((None, 0), |(name, _, at)| (Some(name), at));
         if name == Some("trace_header")
             && let Some(fault) = version_fault(root, line)
@@ -210,12 +216,22 @@ pub(crate) fn told(node: &Node, union: &Union) -> Option<(&'static str, Shape, u
     union.shapes.iter().find(|(name, _)| name == told).map(|(name, shape)| (*name, *shape, tag.start))
 }
 
-fn check_union(node: &Node, union: &Union, faults: &mut Vec<Fault>) {
+/// A value inside of so many others.
+fn check_value(node: &Node, around: usize, faults: &mut Vec<Fault>) {
+    let level = around + 1;
+    if level >= LAST_LEVEL && told(node, &VALUE).is_some_and(|(name, ..)| CONTAINERS.contains(&name)) {
+        faults.push(Fault { offset: node.start, kind: Kind::TooDeep });
+    }
+    check_union(node, &VALUE, level, faults);
+}
+
+/// An object inside of so many values, itself among them if it is one.
+fn check_union(node: &Node, union: &Union, level: usize, faults: &mut Vec<Fault>) {
     if !matches!(node.token, Token::Object(..)) {
         return faults.push(Fault { offset: node.start, kind: Kind::WrongType });
     }
     if let Some((_, shape, _)) = told(node, union) {
-        return check_shape(node, shape, faults);
+        return check_shape(node, shape, level, faults);
     }
     // What can be said about an object whose shape is not known: that no shape has such a key, and that the key which
     // would tell is missing, or what is wrong with it.
@@ -242,7 +258,7 @@ fn check_keys(node: &Node, keys: &[&str], faults: &mut Vec<Fault>) {
     }
 }
 
-fn check_shape(node: &Node, shape: Shape, faults: &mut Vec<Fault>) {
+fn check_shape(node: &Node, shape: Shape, level: usize, faults: &mut Vec<Fault>) {
     let Token::Object(members, close) = &node.token else {
         return faults.push(Fault { offset: node.start, kind: Kind::WrongType });
     };
@@ -250,7 +266,7 @@ fn check_shape(node: &Node, shape: Shape, faults: &mut Vec<Fault>) {
     check_keys(node, &keys, faults);
     for member in members {
         if let (Some((_, want)), Some(value)) = (shape.iter().find(|(key, _)| *key == member.key), &member.value) {
-            check(value, *want, faults);
+            check(value, *want, level, faults);
         }
     }
     if let Some(close) = close
@@ -270,7 +286,7 @@ fn name_fault(node: &Node, mut names: impl Iterator<Item = &'static str>) -> Opt
     Some(Fault { offset: node.start, kind })
 }
 
-fn check(node: &Node, want: Want, faults: &mut Vec<Fault>) {
+fn check(node: &Node, want: Want, level: usize, faults: &mut Vec<Fault>) {
     let null = matches!(node.token, Token::Null);
     let string = matches!(node.token, Token::String(_) | Token::PartOfString);
     let number = matches!(node.token, Token::Number { .. } | Token::PartOfNumber);
@@ -282,9 +298,9 @@ fn check(node: &Node, want: Want, faults: &mut Vec<Fault>) {
         Want::U64OrNull => number || null,
         Want::Bool => matches!(node.token, Token::Bool(_)),
         Want::Strings | Want::Values | Want::Fields => matches!(node.token, Token::Array(..)),
-        Want::Value => return check_union(node, &VALUE, faults),
+        Want::Value => return check_value(node, level, faults),
         Want::OutcomeOrNull if null => true,
-        Want::OutcomeOrNull => return check_union(node, &OUTCOME, faults),
+        Want::OutcomeOrNull => return check_union(node, &OUTCOME, level, faults),
     };
     if !right_type {
         return faults.push(Fault { offset: node.start, kind: Kind::WrongType });
@@ -297,9 +313,9 @@ fn check(node: &Node, want: Want, faults: &mut Vec<Fault>) {
         Token::Array(items, _) => {
             for item in items {
                 match want {
-                    Want::Strings => check(item, Want::Str, faults),
-                    Want::Values => check_union(item, &VALUE, faults),
-                    _ => check_shape(item, FIELD, faults),
+                    Want::Strings => check(item, Want::Str, level, faults),
+                    Want::Values => check_value(item, level, faults),
+                    _ => check_shape(item, FIELD, level, faults),
                 }
             }
         }
@@ -377,7 +393,7 @@ fn write(node: &Node, want: Want, out: &mut String) {
     }
 }
 
-fn write_string(text: &str, out: &mut String) {
+pub(crate) fn write_string(text: &str, out: &mut String) {
     out.push('"');
     for char in text.chars() {
         match char {

@@ -1,0 +1,47 @@
+//! What can be replayed of a value, said a second time.
+#![allow(dead_code, reason = "each user of this file is a crate of its own and uses what it needs")]
+
+use cove_trace::owned::OwnedValue;
+use cove_trace::{Value, ValueField};
+
+/// The path and the description of the first redacted or opaque part of a canonical value.
+pub(crate) fn first_missing(value: &OwnedValue) -> Option<(String, String)> {
+    let in_part = |step: String, part| first_missing(part).map(|(path, what)| (format!("{step}{path}"), what));
+    match value {
+        OwnedValue::Redacted { of } => Some((String::new(), format!("redacted {of}"))),
+        OwnedValue::Opaque { of, .. } => Some((String::new(), format!("opaque {of}"))),
+        OwnedValue::Array(items) => {
+            items.iter().enumerate().find_map(|(index, item)| in_part(format!(".items[{index}]"), item))
+        }
+        OwnedValue::Enum { payload, .. } => {
+            payload.iter().enumerate().find_map(|(index, part)| in_part(format!(".payload[{index}]"), part))
+        }
+        OwnedValue::Struct { fields, .. } => {
+            fields.iter().find_map(|field| in_part(format!(".fields.{}", field.name), &field.value))
+        }
+        _ => None,
+    }
+}
+
+pub(crate) fn as_owned(value: &Value) -> OwnedValue {
+    match value {
+        Value::Unit => OwnedValue::Unit,
+        Value::Bool(value) => OwnedValue::Bool(*value),
+        Value::Int(value) => OwnedValue::Int(*value),
+        Value::Float(value) => OwnedValue::Float(*value),
+        Value::Duration { ns } => OwnedValue::Duration { ns: *ns },
+        Value::String(text) => OwnedValue::String(text.clone()),
+        Value::Array(items) => OwnedValue::Array(items.iter().map(as_owned).collect()),
+        Value::Enum { name, case, payload } => {
+            OwnedValue::Enum { name: name.clone(), case: case.clone(), payload: payload.iter().map(as_owned).collect() }
+        }
+        Value::Struct { name, fields } => OwnedValue::Struct {
+            name: name.clone(),
+            fields: fields
+                .iter()
+                .map(|field| ValueField { name: field.name.clone(), value: as_owned(&field.value) })
+                .collect(),
+        },
+        Value::Resource { name, id } => OwnedValue::Resource { name: name.clone(), id: *id },
+    }
+}

@@ -1,0 +1,33 @@
+//! Any string: every way to escape it gives the same bytes, and a JSON library reads it back.
+
+use cove_trace::fuzzing::escape_paths;
+use cove_trace::{TraceEvent, ValueCapture};
+
+use super::lines::line;
+use super::reading::oracle::write_string;
+
+/// The widest alignment that any of the ways may care for.
+const WIDEST: usize = 64;
+
+pub(crate) fn check(data: &[u8]) {
+    let Some((shift, text)) = data.split_first() else { return };
+    let text = String::from_utf8_lossy(text);
+    let mut quoted = String::new();
+    write_string(&text, &mut quoted);
+
+    // With nothing behind it, so that a checking allocator sees a load that goes further.
+    let shift = usize::from(*shift) % WIDEST;
+    let shifted = [&vec![b'.'; shift], text.as_bytes()].concat().into_boxed_slice();
+    for (name, escape) in escape_paths::all() {
+        let escaped = [b"\"", &escape(&shifted[shift..])[..], b"\""].concat();
+        assert_eq!(String::from_utf8_lossy(&escaped), quoted, "{name}");
+    }
+
+    let read: String = serde_json::from_str(&quoted).expect("a string of JSON");
+    assert_eq!(read, text);
+
+    // The one that was chosen for this machine, where it is used.
+    let written = line(&TraceEvent::EntryEnter { module: &text, function: "f" }, ValueCapture::Full);
+    let expected = format!("{{\"event\":\"entry_enter\",\"module\":{quoted},\"function\":\"f\"}}\n");
+    assert_eq!(String::from_utf8_lossy(&written), expected);
+}
