@@ -5,11 +5,11 @@ use crate::decode::{DecodeError, Decoder};
 pub use crate::encode::escape_paths;
 use crate::event::TraceEvent;
 
-/// Decodes by the path that takes any spelling. There is no other yet.
+/// Decodes without the fast path, by the one that takes any spelling.
 ///
 /// # Errors
 ///
 /// As [`Decoder::decode_event`].
 pub fn decode_event_generally<'a>(decoder: &'a mut Decoder, line: &'a [u8]) -> Result<TraceEvent<'a>, DecodeError> {
-    decoder.decode_event(line)
+    decoder.decode_event_generally(line)
 }
