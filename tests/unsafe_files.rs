@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 const MAY_HOLD_UNSAFE_CODE: &[&str] = &[
     "src/decode/block.rs",
     "src/decode/canonical/site.rs",
+    "src/decode/prefetch.rs",
     "src/decode/scan.rs",
     "src/decode/unescape.rs",
     "src/decode/utf8.rs",

@@ -3,9 +3,8 @@
 use std::borrow::Cow;
 
 use super::error::{DecodeError, DecodeErrorKind};
-use super::scan::Plain;
 use super::unescape::Room;
-use super::{Scratch, string, utf8};
+use super::{Scratch, scan, string, utf8};
 use crate::arena::Arena;
 
 /// The result of a step. The error is boxed: it is rare, and the values that are passed up are small.
@@ -98,14 +97,9 @@ impl<'a, 's> Lexer<'a, 's> {
     /// A string without escapes and without a fault, which most are. The opening quote is at hand.
     #[inline]
     fn plain_string(&mut self) -> Option<&'a str> {
-        let start = self.at + 1;
-        let plain = Plain::name(&self.bytes()[start..]);
-        if plain.rest.first() != Some(&b'"') {
-            return None;
-        }
-        let end = start + plain.len();
-        self.at = end + 1;
-        Some(&self.text[start..end])
+        let plain = scan::up_to_quote(self.text, self.at + 1)?;
+        self.at += plain.len() + 2;
+        Some(plain)
     }
 
     /// Passes the string at hand, if it is right.

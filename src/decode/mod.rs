@@ -1,6 +1,9 @@
 //! Bytes to events: strict, positioned, and pure. No input, no output, no unbounded recursion, no panic.
 //!
-//! A line is taken apart field by field, as the schema says. An object whose shape is told by a later key is looked ahead into,
+//! An event's line that is as the encoder writes it is read by a path of its own ([`canonical`]), which compares instead of
+//! parsing and has no verdict but yes. Every other line, and every fault, is the general path's.
+//!
+//! There, a line is taken apart field by field, as the schema says. An object whose shape is told by a later key is looked ahead into,
 //! so that keys may stand in any order and a fault is still blamed on the first byte that is wrong. Strings borrow from the
 //! line unless they hold an escape.
 
@@ -9,6 +12,7 @@ mod canonical;
 mod error;
 mod lexer;
 mod number;
+mod prefetch;
 mod scan;
 mod schema;
 mod shape;
@@ -63,6 +67,7 @@ impl Decoder {
     /// When the line is not exactly one event of this format version. The fault that comes first in the line is the one
     /// reported.
     pub fn decode_event<'a>(&'a mut self, line: &'a [u8]) -> Result<TraceEvent<'a>, DecodeError> {
+        prefetch::behind(line);
         self.arena.clear();
         let Self { arena, scratch, sites } = self;
         match Canonical::decode_event(line, arena, sites, scratch) {

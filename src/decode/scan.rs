@@ -58,6 +58,17 @@ impl<'a> Plain<'a> {
     }
 }
 
+/// What `text` holds from `start` up to the next quote, if that is all plain.
+#[inline]
+pub(super) fn up_to_quote(text: &str, start: usize) -> Option<&str> {
+    if !text.is_char_boundary(start) {
+        return None;
+    }
+    let plain = Plain::name(&text.as_bytes()[start..]);
+    // SAFETY: text that begins between two characters, and ends before an ASCII one.
+    (plain.rest.first() == Some(&b'"')).then(|| unsafe { str::from_utf8_unchecked(plain.bytes) })
+}
+
 /// How far plain bytes go.
 struct Run {
     len: usize,

@@ -68,18 +68,18 @@ impl<'a, 's> Canonical<'a, 's> {
     }
 
     /// A name and its closing quote. The opening one is passed.
-    #[inline]
+    #[inline(always)]
     fn name(&mut self) -> Option<&'a str> {
         self.string(Plain::name(self.rest))
     }
 
     /// A text of any length and its closing quote. The opening one is passed.
-    #[inline]
+    #[inline(always)]
     fn text(&mut self) -> Option<&'a str> {
         self.string(Plain::text(self.rest))
     }
 
-    #[inline]
+    #[inline(always)]
     fn string(&mut self, plain: Plain<'a>) -> Option<&'a str> {
         match plain.rest {
             [b'"', rest @ ..] => {
@@ -117,7 +117,7 @@ impl<'a, 's> Canonical<'a, 's> {
         self.unsigned().map(Duration::from_nanos)
     }
 
-    #[inline]
+    #[inline(always)]
     fn bool(&mut self) -> Option<bool> {
         let is_true = self.take(b"true");
         (is_true || self.take(b"false")).then_some(is_true)
@@ -126,7 +126,7 @@ impl<'a, 's> Canonical<'a, 's> {
 
 /// The schema.
 impl<'a> Canonical<'a, '_> {
-    #[inline]
+    #[inline(always)]
     fn line(&mut self) -> Option<TraceEvent<'a>> {
         self.fixed(br#"{"event":""#)?;
         let event = if self.take(br#"host_call","task":"#) {
@@ -140,7 +140,7 @@ impl<'a> Canonical<'a, '_> {
         matches!(self.rest, [] | [b'\n']).then_some(event)
     }
 
-    #[inline]
+    #[inline(always)]
     fn host_call(&mut self) -> Option<HostCall<'a>> {
         let task = self.unsigned()?;
         self.fixed(br#","module":""#)?;
@@ -156,7 +156,7 @@ impl<'a> Canonical<'a, '_> {
         Some(HostCall { task, site, wait, granted, args, outcome })
     }
 
-    #[inline]
+    #[inline(always)]
     fn outcome(&mut self) -> Option<Option<HostOutcome<'a>>> {
         let outcome = if self.take(br#"{"kind":"value","value":"#) {
             HostOutcome::Value(self.value(1)?)

@@ -95,7 +95,7 @@ impl<'a> Canonical<'a, '_> {
     }
 
     /// Values, each of which stands at `level`, and the closing bracket. The opening one is passed.
-    #[inline]
+    #[inline(always)]
     pub(super) fn values(&mut self, level: usize) -> Option<&'a [RecordedValue<'a>]> {
         if self.take(b"]") {
             return Some(&[]);
@@ -175,7 +175,7 @@ impl<'a> Canonical<'a, '_> {
         Some(fields)
     }
 
-    #[inline]
+    #[inline(always)]
     fn field(&mut self, level: usize) -> Option<RecordedField<'a>> {
         self.fixed(br#"{"name":""#)?;
         let name = self.name()?;
@@ -191,7 +191,7 @@ impl<'a> Canonical<'a, '_> {
 }
 
 /// The level of what is inside of a container at `level`, unless that is too deep.
-#[inline]
+#[inline(always)]
 fn inside(level: usize) -> Option<usize> {
     (level < DEEPEST).then_some(level + 1)
 }
