@@ -1,11 +1,11 @@
 //! Bytes to events: strict, positioned, and pure. No input, no output, no unbounded recursion, no panic.
 //!
-//! An event's line that is as the encoder writes it is read by a path of its own ([`canonical`]), which compares instead of
+//! An event's line that is as the encoder writes it is read by a path of its own (`canonical`), which compares instead of
 //! parsing and has no verdict but yes. Every other line, and every fault, is the general path's.
 //!
-//! There, a line is taken apart field by field, as the schema says. An object whose shape is told by a later key is looked ahead into,
-//! so that keys may stand in any order and a fault is still blamed on the first byte that is wrong. Strings borrow from the
-//! line unless they hold an escape.
+//! There, a line is taken apart field by field, as the schema says. An object whose shape is told by a later key is looked
+//! ahead into, so that keys may stand in any order and a fault is still blamed on the first byte that is wrong. Strings
+//! borrow from the line unless they hold an escape.
 
 mod block;
 mod canonical;

@@ -11,7 +11,7 @@ use crate::value::{
 const FEW: usize = 4;
 
 /// Values further inside are left to the general path, which takes less of the stack.
-const DEEPEST: usize = 32;
+const DEEPEST: usize = 16;
 const _: () = assert!(DEEPEST <= MAX_VALUE_DEPTH);
 
 /// What most operations return that return nothing.
