@@ -21,7 +21,7 @@ mod written;
 
 use self::buffer::Part;
 #[cfg(feature = "arbitrary")]
-pub use self::escape::paths as escape_paths;
+pub use self::escape::escaped_in_all_ways;
 use self::number::nanoseconds;
 use self::parts::{Either, Rendered, Tail};
 pub(crate) use self::scratch::{Line, with_line};

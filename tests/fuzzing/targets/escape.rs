@@ -1,6 +1,6 @@
 //! Any string: every way to escape it gives the same bytes, and a JSON library reads it back.
 
-use cove_trace::fuzzing::escape_paths;
+use cove_trace::fuzzing::escaped_in_all_ways;
 use cove_trace::{TraceEvent, ValueCapture};
 
 use super::lines::line;
@@ -18,8 +18,8 @@ pub(crate) fn check(data: &[u8]) {
     // With nothing behind it, so that a checking allocator sees a load that goes further.
     let shift = usize::from(*shift) % WIDEST;
     let shifted = [&vec![b'.'; shift], text.as_bytes()].concat().into_boxed_slice();
-    for (name, escape) in escape_paths::all() {
-        let escaped = [b"\"", &escape(&shifted[shift..])[..], b"\""].concat();
+    for (name, escaped) in escaped_in_all_ways(&shifted[shift..]) {
+        let escaped = [b"\"", &escaped[..], b"\""].concat();
         assert_eq!(String::from_utf8_lossy(&escaped), quoted, "{name}");
     }
 

@@ -1,0 +1,149 @@
+//! Sixteen bytes at a time with NEON.
+#![allow(unsafe_code)]
+
+use std::arch::aarch64::{
+    uint8x16_t, vaddv_u8, vandq_u8, vceqq_u8, vcleq_u8, vcombine_u8, vcreate_u8, vdupq_n_u8, veorq_u8, vget_high_u8,
+    vget_low_u8, vmaxvq_u8, vminq_u8, vorrq_u8,
+};
+
+pub(super) struct Block;
+
+/// With this bit flipped the bytes below 0x20 stay there, the quote is 0x20, and every other byte is greater.
+#[target_feature(enable = "neon")]
+#[inline]
+fn flipped(bytes: uint8x16_t) -> uint8x16_t {
+    veorq_u8(bytes, vdupq_n_u8(0x02))
+}
+
+/// All ones in each byte that is at most 0x20.
+#[target_feature(enable = "neon")]
+#[inline]
+fn at_most_0x20(bytes: uint8x16_t) -> uint8x16_t {
+    vcleq_u8(bytes, vdupq_n_u8(0x20))
+}
+
+/// All ones in each byte that is a backslash.
+#[target_feature(enable = "neon")]
+#[inline]
+fn backslash(bytes: uint8x16_t) -> uint8x16_t {
+    vceqq_u8(bytes, vdupq_n_u8(b'\\'))
+}
+
+/// All ones in each byte that needs an escape.
+#[target_feature(enable = "neon")]
+#[inline]
+fn marked(bytes: uint8x16_t) -> uint8x16_t {
+    vorrq_u8(at_most_0x20(flipped(bytes)), backslash(bytes))
+}
+
+#[target_feature(enable = "neon")]
+#[inline]
+fn special(bytes: uint8x16_t) -> u64 {
+    /// In each half, a bit of its own for each byte.
+    // SAFETY: any bytes are a vector.
+    const WEIGHTS: uint8x16_t =
+        unsafe { std::mem::transmute([1_u8, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128]) };
+    let weighed = vandq_u8(marked(bytes), WEIGHTS);
+    u64::from(vaddv_u8(vget_low_u8(weighed))) | u64::from(vaddv_u8(vget_high_u8(weighed))) << 8
+}
+
+/// What was seen: at each place, the smallest of the flipped bytes, and whether there was a backslash.
+#[derive(Clone, Copy)]
+pub(super) struct Seen {
+    smallest: uint8x16_t,
+    backslashes: uint8x16_t,
+}
+
+#[target_feature(enable = "neon")]
+#[inline]
+fn see(seen: Seen, bytes: uint8x16_t) -> Seen {
+    Seen {
+        smallest: vminq_u8(seen.smallest, flipped(bytes)),
+        backslashes: vorrq_u8(seen.backslashes, backslash(bytes)),
+    }
+}
+
+#[target_feature(enable = "neon")]
+#[inline]
+fn any_special(seen: Seen) -> bool {
+    vmaxvq_u8(vorrq_u8(at_most_0x20(seen.smallest), seen.backslashes)) != 0
+}
+
+#[target_feature(enable = "neon")]
+#[inline]
+fn any_special_in(low: u64, high: u64) -> bool {
+    vmaxvq_u8(marked(vcombine_u8(vcreate_u8(low), vcreate_u8(high)))) != 0
+}
+
+/// Copies a word and gives it back.
+///
+/// # Safety
+///
+/// `from` must be valid for reads, `to` for writes, of a word.
+#[inline(always)]
+unsafe fn copy_word<Word: Copy>(from: *const u8, to: *mut u8) -> Word {
+    // SAFETY: the caller's promise.
+    let word = unsafe { from.cast::<Word>().read_unaligned() };
+    // SAFETY: likewise.
+    unsafe { to.cast::<Word>().write_unaligned(word) };
+    word
+}
+
+impl super::blocks::Block for Block {
+    const LEN: usize = 16;
+
+    type Bytes = uint8x16_t;
+
+    type Seen = Seen;
+
+    // SAFETY: any bytes are two vectors.
+    const NOTHING_SEEN: Seen = unsafe { std::mem::transmute([[0xff_u8; 16], [0; 16]]) };
+
+    #[inline(always)]
+    unsafe fn copy(from: *const u8, to: *mut u8) -> uint8x16_t {
+        // SAFETY: `from` is readable for 16 bytes, as the trait's contract says.
+        let bytes = unsafe { from.cast::<uint8x16_t>().read_unaligned() };
+        // SAFETY: `to` is writable for 16 bytes, likewise.
+        unsafe { to.cast::<uint8x16_t>().write_unaligned(bytes) };
+        bytes
+    }
+
+    #[inline(always)]
+    fn special(bytes: uint8x16_t) -> u64 {
+        // SAFETY: every aarch64 that this is built for has NEON.
+        unsafe { special(bytes) }
+    }
+
+    #[inline(always)]
+    fn see(seen: Seen, bytes: uint8x16_t) -> Seen {
+        // SAFETY: likewise.
+        unsafe { see(seen, bytes) }
+    }
+
+    #[inline(always)]
+    fn any_special(seen: Seen) -> bool {
+        // SAFETY: likewise.
+        unsafe { any_special(seen) }
+    }
+
+    #[inline(always)]
+    unsafe fn copy_eights(from: *const u8, len: usize, to: *mut u8) -> bool {
+        // SAFETY: eight bytes are there, as the trait's contract says,
+        let first = unsafe { copy_word::<u64>(from, to) };
+        // SAFETY: and eight that end where the text does.
+        let last = unsafe { copy_word::<u64>(from.add(len - 8), to.add(len - 8)) };
+        // SAFETY: likewise.
+        unsafe { any_special_in(first, last) }
+    }
+
+    #[inline(always)]
+    unsafe fn copy_fours(from: *const u8, len: usize, to: *mut u8) -> bool {
+        // SAFETY: four bytes are there, as the trait's contract says,
+        let first = unsafe { copy_word::<u32>(from, to) };
+        // SAFETY: and four that end where the text does.
+        let last = unsafe { copy_word::<u32>(from.add(len - 4), to.add(len - 4)) };
+        let both = u64::from(first) | u64::from(last) << 32;
+        // SAFETY: every aarch64 that this is built for has NEON.
+        unsafe { any_special_in(both, both) }
+    }
+}

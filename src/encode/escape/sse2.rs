@@ -1,0 +1,126 @@
+//! Sixteen bytes at a time with SSE2.
+#![allow(unsafe_code)]
+
+use std::arch::x86_64::{
+    __m128i, _mm_castpd_si128, _mm_castsi128_pd, _mm_cmpeq_epi8, _mm_loadh_pd, _mm_loadl_epi64, _mm_loadu_si32,
+    _mm_min_epu8, _mm_movemask_epi8, _mm_or_si128, _mm_set1_epi8, _mm_storeh_pd, _mm_storel_pd, _mm_storeu_si32,
+    _mm_unpacklo_epi32, _mm_xor_si128,
+};
+
+pub(super) struct Block;
+
+/// With this bit flipped the bytes below 0x20 stay there, the quote is 0x20, and every other byte is greater.
+#[target_feature(enable = "sse2")]
+#[inline]
+fn flipped(bytes: __m128i) -> __m128i {
+    _mm_xor_si128(bytes, _mm_set1_epi8(0x02))
+}
+
+/// All ones in each byte that is at most 0x20: then the smaller of the two is the byte.
+#[target_feature(enable = "sse2")]
+#[inline]
+fn at_most_0x20(bytes: __m128i) -> __m128i {
+    _mm_cmpeq_epi8(_mm_min_epu8(bytes, _mm_set1_epi8(0x20)), bytes)
+}
+
+/// All ones in each byte that is a backslash.
+#[target_feature(enable = "sse2")]
+#[inline]
+fn backslash(bytes: __m128i) -> __m128i {
+    _mm_cmpeq_epi8(bytes, _mm_set1_epi8(b'\\'.cast_signed()))
+}
+
+#[target_feature(enable = "sse2")]
+#[inline]
+fn special(bytes: __m128i) -> u32 {
+    _mm_movemask_epi8(_mm_or_si128(at_most_0x20(flipped(bytes)), backslash(bytes))).cast_unsigned()
+}
+
+/// What was seen: at each place, the smallest of the flipped bytes, and whether there was a backslash.
+#[derive(Clone, Copy)]
+pub(super) struct Seen {
+    smallest: __m128i,
+    backslashes: __m128i,
+}
+
+#[target_feature(enable = "sse2")]
+#[inline]
+fn see(seen: Seen, bytes: __m128i) -> Seen {
+    Seen {
+        smallest: _mm_min_epu8(seen.smallest, flipped(bytes)),
+        backslashes: _mm_or_si128(seen.backslashes, backslash(bytes)),
+    }
+}
+
+#[target_feature(enable = "sse2")]
+#[inline]
+fn any_special(seen: Seen) -> bool {
+    _mm_movemask_epi8(_mm_or_si128(at_most_0x20(seen.smallest), seen.backslashes)) != 0
+}
+
+impl super::blocks::Block for Block {
+    const LEN: usize = 16;
+
+    type Bytes = __m128i;
+
+    type Seen = Seen;
+
+    // SAFETY: any bytes are two vectors.
+    const NOTHING_SEEN: Seen = unsafe { std::mem::transmute([[0xff_u8; 16], [0; 16]]) };
+
+    #[inline(always)]
+    unsafe fn copy(from: *const u8, to: *mut u8) -> __m128i {
+        // SAFETY: `from` is readable for 16 bytes, as the trait's contract says.
+        let bytes = unsafe { from.cast::<__m128i>().read_unaligned() };
+        // SAFETY: `to` is writable for 16 bytes, likewise.
+        unsafe { to.cast::<__m128i>().write_unaligned(bytes) };
+        bytes
+    }
+
+    #[inline(always)]
+    fn special(bytes: __m128i) -> u64 {
+        // SAFETY: every x86-64 has SSE2.
+        unsafe { special(bytes) }.into()
+    }
+
+    #[inline(always)]
+    fn see(seen: Seen, bytes: __m128i) -> Seen {
+        // SAFETY: every x86-64 has SSE2.
+        unsafe { see(seen, bytes) }
+    }
+
+    #[inline(always)]
+    fn any_special(seen: Seen) -> bool {
+        // SAFETY: every x86-64 has SSE2.
+        unsafe { any_special(seen) }
+    }
+
+    #[inline(always)]
+    unsafe fn copy_eights(from: *const u8, len: usize, to: *mut u8) -> bool {
+        // SAFETY: eight bytes are there to read, as the trait's contract says,
+        let first = unsafe { _mm_loadl_epi64(from.cast::<__m128i>()) };
+        // SAFETY: and eight that end where the text does.
+        let both = unsafe { _mm_loadh_pd(_mm_castsi128_pd(first), from.add(len - 8).cast::<f64>()) };
+        // SAFETY: likewise to write.
+        unsafe { _mm_storel_pd(to.cast::<f64>(), both) };
+        // SAFETY: likewise to write.
+        unsafe { _mm_storeh_pd(to.add(len - 8).cast::<f64>(), both) };
+        // SAFETY: every x86-64 has SSE2.
+        unsafe { special(_mm_castpd_si128(both)) != 0 }
+    }
+
+    #[inline(always)]
+    unsafe fn copy_fours(from: *const u8, len: usize, to: *mut u8) -> bool {
+        // SAFETY: four bytes are there to read, as the trait's contract says,
+        let first = unsafe { _mm_loadu_si32(from) };
+        // SAFETY: and four that end where the text does.
+        let last = unsafe { _mm_loadu_si32(from.add(len - 4)) };
+        // SAFETY: likewise to write.
+        unsafe { _mm_storeu_si32(to, first) };
+        // SAFETY: likewise to write.
+        unsafe { _mm_storeu_si32(to.add(len - 4), last) };
+        // The upper half is zero, and that this would need escapes is of no interest.
+        // SAFETY: every x86-64 has SSE2.
+        unsafe { special(_mm_unpacklo_epi32(first, last)) as u8 != 0 }
+    }
+}

@@ -1,0 +1,57 @@
+//! Every way that this machine has to escape a text, by name, for tests that hold each to the same answer.
+#![allow(unsafe_code)]
+
+#[cfg(target_arch = "x86_64")]
+use super::avx512;
+use super::{Native, WIDE, blocks, bound, escape_into, swar};
+
+/// A way to escape a text, to be called as [`escape_into`].
+pub(super) type Way = unsafe fn(&[u8], *mut u8) -> usize;
+
+/// Every way there is on this machine.
+pub(super) fn all() -> Vec<(&'static str, Way)> {
+    let mut ways: Vec<(&str, Way)> = vec![
+        ("the way that is chosen", chosen),
+        ("plain integers", over_blocks::<swar::Block>),
+        ("this machine's blocks", over_blocks::<Native>),
+    ];
+    #[cfg(target_arch = "x86_64")]
+    if avx512::is_available() {
+        ways.push(("AVX-512", avx512::escape));
+    }
+    ways
+}
+
+/// `text` escaped in every way there is, each with its name.
+#[cfg(feature = "arbitrary")]
+#[must_use]
+pub fn escaped_in_all_ways(text: &[u8]) -> Vec<(&'static str, Vec<u8>)> {
+    let escaped = |way: Way| {
+        // With room for what the bound says and no byte more, so that a checking allocator sees a store that goes further.
+        let mut out = Vec::with_capacity(bound(text.len()));
+        // SAFETY: that room is there.
+        let written = unsafe { way(text, out.as_mut_ptr()) };
+        // SAFETY: so many bytes were written.
+        unsafe { out.set_len(written) };
+        out
+    };
+    all().into_iter().map(|(name, way)| (name, escaped(way))).collect()
+}
+
+unsafe fn chosen(text: &[u8], to: *mut u8) -> usize {
+    // SAFETY: the caller's promise.
+    unsafe { escape_into(text, to) }
+}
+
+unsafe fn over_blocks<B: blocks::Block>(text: &[u8], to: *mut u8) -> usize {
+    if text.len() < 16 {
+        // SAFETY: the caller's promise.
+        unsafe { blocks::escape_short::<B>(text, to) }
+    } else if text.len() < WIDE {
+        // SAFETY: the caller's promise.
+        unsafe { blocks::escape_middle::<B>(text, to) }
+    } else {
+        // SAFETY: the caller's promise.
+        unsafe { blocks::escape_wide::<B>(text, to) }
+    }
+}
