@@ -3,8 +3,8 @@
 #![allow(unsafe_code)]
 
 use super::super::guarded::{Edge, Guarded};
+use super::bound;
 use super::ways::{self, Way};
-use super::{WIDE, bound};
 
 pub(in crate::encode) fn naive(text: &[u8]) -> Vec<u8> {
     let mut out = Vec::new();
