@@ -136,11 +136,11 @@ pub(super) unsafe fn escape_wide<B: Block>(text: &[u8], to: *mut u8) -> usize {
     while text.len() - read >= 2 * WIDE {
         // SAFETY: `2 * WIDE` bytes are left to read. `written <= 6 * read`, so there is room for six times as many.
         let (from, end) = unsafe { (text.as_ptr().add(read), to.add(written)) };
-        let mut special = 0;
-        for block in (0..WIDE).step_by(B::LEN) {
-            // SAFETY: inside of the first `WIDE` bytes on either side.
-            special |= B::special(unsafe { B::copy(from.add(block), end.add(block)) }) << block;
-        }
+        let sixteen = |at: usize| {
+            // SAFETY: inside of the first `WIDE` bytes on either side, as are all four below.
+            unsafe { copy_sixteen::<B>(from.add(at), end.add(at)) << at }
+        };
+        let special = sixteen(0) | sixteen(16) | sixteen(32) | sixteen(48);
         // SAFETY: as above, and all of the block was copied.
         written += unsafe { escape_marked(from, end, WIDE, special) };
         read += WIDE;
@@ -155,6 +155,21 @@ pub(super) unsafe fn escape_wide<B: Block>(text: &[u8], to: *mut u8) -> usize {
     }
     // SAFETY: as above.
     written + unsafe { escape_careful::<B>(rest, end) }
+}
+
+/// Copies sixteen bytes from `from` to `to`, and has a bit for each that needs an escape.
+///
+/// # Safety
+///
+/// `from` must be valid for reads, `to` for writes, of sixteen bytes.
+#[inline(always)]
+unsafe fn copy_sixteen<B: Block>(from: *const u8, to: *mut u8) -> u64 {
+    let mut special = 0;
+    for block in (0..16).step_by(B::LEN) {
+        // SAFETY: inside of the sixteen bytes.
+        special |= B::special(unsafe { B::copy(from.add(block), to.add(block)) }) << block;
+    }
+    special
 }
 
 /// Copies the first and the last `len` bytes of `text`, and says whether none of them needs an escape.
