@@ -5,15 +5,19 @@ mod runtime;
 
 mod common;
 
+use std::collections::BTreeSet;
 use std::fs;
+use std::path::PathBuf;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use common::scratch_dir::ScratchDir;
+use cove_trace::replay::Verdict;
 use cove_trace::testing::assert_conforms;
-use cove_trace::{JsonlSink, NullSink, RecordingBackend, RunOutcome, TraceHeader, TraceSink, ValueCapture};
+use cove_trace::{JsonlSink, NullSink, RecordingBackend, Replay, RunOutcome, TraceHeader, TraceSink, ValueCapture};
 use runtime::host::{Answer, Args, Operation};
 use runtime::value::Traced;
-use runtime::{Ending, Limits, Program, Run, Setup, modules};
+use runtime::{Ending, Limits, Program, Replaying, Run, Setup, modules};
 use serde_json::Value;
 
 /// Runs a script against the example's host and three operations more: `test.conforms` checks the values it is given,
@@ -23,18 +27,73 @@ fn run(name: &str, script: &str, sink: Arc<dyn TraceSink>) -> Ending {
     let path = scratch.path().join("test.lua");
     fs::write(&path, script).expect("a script");
 
-    let mut operations = modules::operations();
-    operations.push(Operation::new("test", "conforms", "test", conforms));
-    operations.push(Operation::new("test", "userdata", "test", userdata));
-    operations.push(Operation::new("test", "panic", "test", |_, _| panic!("as the test asked for")));
+    let operations = operations();
     let setup = Setup {
         files: scratch.path().to_owned(),
         args: Vec::new(),
         granted: operations.iter().map(|operation| operation.site().capability().to_owned()).collect(),
         limits: Limits::default(),
         sink,
+        replaying: None,
     };
     Run::execute(Program::load(&path).expect("a script that compiles"), operations, setup)
+}
+
+fn operations() -> Vec<Operation> {
+    let mut operations = modules::operations();
+    operations.push(Operation::new("test", "conforms", "test", conforms));
+    operations.push(Operation::new("test", "userdata", "test", userdata));
+    operations.push(Operation::new("test", "panic", "test", |_, _| panic!("as the test asked for")));
+    operations
+}
+
+/// Runs a script against its trace, with no host.
+fn replay(name: &str, script: &str, trace: &[u8]) -> Ending {
+    let scratch = ScratchDir::new(name);
+    let path = scratch.path().join("test.lua");
+    fs::write(&path, script).expect("a script");
+
+    let replaying = Rc::new(Replaying::new(Replay::open(trace).expect("a trace"), false));
+    let mut operations = modules::unplugged();
+    operations.extend(self::operations().into_iter().skip(operations.len()).map(Operation::unplugged));
+    let setup = Setup {
+        files: PathBuf::new(),
+        args: Vec::new(),
+        granted: BTreeSet::new(),
+        limits: Limits::default(),
+        sink: Arc::new(NullSink),
+        replaying: Some(Rc::clone(&replaying)),
+    };
+    let ending = Run::execute(Program::load(&path).expect("a script that compiles"), operations, setup);
+    let conclusion = replaying.finish(&ending);
+    assert_eq!(conclusion.verdict, Verdict::Reproduced, "{conclusion}");
+    ending
+}
+
+#[test]
+fn a_run_is_replayed_without_its_host() {
+    let scripts = [
+        r#"
+        local store = kv.open("s", { user = "u", password = "p" })
+        store:put("k\xff", "caf\xe9")
+        assert(store:get("k\xff") == "caf\xe9" and #store:keys("k") == 1)
+        assert(store:delete("k\xff") and not store:get("k\xff"))
+        console.print({ [1] = 2, x = 3 }, 0/0, coroutine.create(print))
+        -- Wrong arguments are refused in the same words.
+        local _, why = pcall(kv.get, store)
+        console.print(tostring(why))
+        files.read("nowhere")
+        "#,
+        "pcall(test.panic) console.print(1)",
+    ];
+    for (index, script) in scripts.iter().enumerate() {
+        let name = format!("lua-replay-{index}");
+        let header = TraceHeader::new(RecordingBackend::Vm, ValueCapture::Full, "test");
+        let sink = Arc::new(JsonlSink::new(Vec::new(), &header).expect("a vector takes it"));
+        let ending = run(&name, script, Arc::clone(&sink) as _);
+        let trace = Arc::into_inner(sink).expect("nothing outlives its run").finish().writer;
+        assert_eq!(replay(&name, script, &trace), ending);
+    }
 }
 
 fn conforms(_: &Run, args: Args<'_>) -> Answer {

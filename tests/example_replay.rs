@@ -12,7 +12,7 @@ use common::scratch_dir::ScratchDir;
 use cove_trace::replay::suite::Suite;
 
 const INTERPRETER: Example = Example("interpreter");
-const EXAMPLES: [Example; 1] = [INTERPRETER];
+const EXAMPLES: [Example; 2] = [INTERPRETER, Example("lua")];
 
 /// Runs the example in the package's directory, where paths below `examples` lead to its scripts on every machine.
 fn example(example: Example, args: &[&Path]) -> Output {

@@ -74,7 +74,7 @@ fn run_to_file(program: Program, options: &Options, path: &Path) -> Result<ExitC
     }
     let replaying = Replaying::new(Replay::open_file(path)?, false);
     let again = execute_again(program, &replaying, Arc::new(NullSink));
-    show_conclusion(&replaying.finish(&again), &again)
+    show_conclusion(&replaying.finish(&again), &ending)
 }
 
 /// The last events are kept in memory, and written to the file when the run ends badly, by a panic too.

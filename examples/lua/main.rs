@@ -1,7 +1,8 @@
-//! A second real interpreter, recorded: Lua, with a host that its scripts talk to.
+//! A second real interpreter, recorded and replayed: Lua, with a host that its scripts talk to.
 //!
 //!     cargo run --release --example lua
 //!     cargo run --release --example lua -- examples/lua/scripts/access_log.lua
+//!     cargo run --release --example lua -- replay /tmp/access_log.trace.jsonl
 //!
 //! The first records a day at an order book, read from files and kept in a key-value store. Lua's values are of another kind
 //! than those a trace knows: strings are bytes, one type of table is array and record at once and can hold itself, and
@@ -13,19 +14,27 @@ mod options;
 mod report;
 mod runtime;
 
+use std::collections::BTreeSet;
 use std::error::Error;
+use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::rc::Rc;
 use std::sync::Arc;
+use std::time::Duration;
 
 use clap::Parser;
-use cove_trace::{JsonlSink, RecordingBackend, RunOutcome, TraceHeader, create_trace_file};
+use cove_trace::replay::{Conclusion, Verdict};
+use cove_trace::summary::escaped;
+use cove_trace::{
+    JsonlSink, NullSink, RecordingBackend, Replay, RunOutcome, TraceHeader, ValueCapture, create_trace_file,
+};
 
-use self::options::Options;
+use self::options::{Command, Options};
 use self::report::Report;
-use self::runtime::{Program, Run, Setup, modules};
+use self::runtime::{Ending, Limits, Program, Replaying, Run, Setup, modules};
 
 fn main() -> ExitCode {
     run(&Options::parse()).unwrap_or_else(|error| {
@@ -36,12 +45,20 @@ fn main() -> ExitCode {
 }
 
 fn run(options: &Options) -> Result<ExitCode, Box<dyn Error>> {
+    match &options.command {
+        None => record(options),
+        Some(Command::Replay { recorded }) => replay(recorded),
+    }
+}
+
+/// Runs the script and records the run, shows what the record says, and replays it.
+fn record(options: &Options) -> Result<ExitCode, Box<dyn Error>> {
     let program = Program::load(&options.script)?;
     let path = options.trace_path();
     let sink = Arc::new(open_sink(&path, options)?);
 
     let ending = Run::execute(
-        program,
+        program.clone(),
         modules::operations(),
         Setup {
             files: options.files.clone(),
@@ -49,17 +66,62 @@ fn run(options: &Options) -> Result<ExitCode, Box<dyn Error>> {
             granted: options.granted(),
             limits: options.limits(),
             sink: Arc::clone(&sink) as _,
+            replaying: None,
         },
     );
 
     let finished = Arc::into_inner(sink).ok_or("something outlived the run")?.finish();
     let report = Report::read(&path, false)?;
     report.show(&mut io::stdout().lock(), &path, &ending, finished.dropped)?;
-    Ok(match ending.outcome {
-        _ if finished.dropped > 0 || !report.is_clean() => ExitCode::from(3),
-        RunOutcome::Success => ExitCode::SUCCESS,
-        _ => ExitCode::FAILURE,
-    })
+    if finished.dropped > 0 || !report.is_clean() {
+        return Ok(ExitCode::from(3));
+    }
+    if options.capture() == ValueCapture::Redacted {
+        return Ok(exit_code(&ending));
+    }
+    let replaying = Rc::new(Replaying::new(Replay::open_file(&path)?, false));
+    let again = execute_again(program, options.args.clone(), &replaying);
+    show_conclusion(&replaying.finish(&again), &ending)
+}
+
+/// Runs the script of a trace against that trace.
+fn replay(recorded: &Path) -> Result<ExitCode, Box<dyn Error>> {
+    let replay = Replay::open_file(recorded)?;
+    let program = Program::load(Path::new(&replay.header().entry))?;
+    let args = replay.header().args.iter().map(Into::into).collect();
+    let replaying = Rc::new(Replaying::new(replay, true));
+    let ending = execute_again(program, args, &replaying);
+    writeln!(io::stdout().lock(), "\nThe run ended: {}", escaped(&ending.to_string()))?;
+    show_conclusion(&replaying.finish(&ending), &ending)
+}
+
+/// Runs a program with a trace in the place of its host.
+fn execute_again(program: Program, args: Vec<OsString>, replaying: &Rc<Replaying>) -> Ending {
+    Run::execute(
+        program,
+        modules::unplugged(),
+        Setup {
+            // Of its host, nothing: all that is answered by the trace.
+            files: PathBuf::new(),
+            args,
+            granted: BTreeSet::new(),
+            // How long it takes is not the program's doing.
+            limits: Limits { time: Duration::MAX, ..Limits::default() },
+            sink: Arc::new(NullSink),
+            replaying: Some(Rc::clone(replaying)),
+        },
+    )
+}
+
+/// Tells the person at the terminal what a replay came to.
+fn show_conclusion(conclusion: &Conclusion, ending: &Ending) -> Result<ExitCode, Box<dyn Error>> {
+    // Safe to show: the report of a divergence escapes what it quotes.
+    writeln!(io::stdout().lock(), "Replayed: {conclusion}")?;
+    Ok(if conclusion.verdict == Verdict::Diverged { ExitCode::from(4) } else { exit_code(ending) })
+}
+
+fn exit_code(ending: &Ending) -> ExitCode {
+    if ending.outcome == RunOutcome::Success { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 /// A sink that writes to a fresh file, with the header already in it.

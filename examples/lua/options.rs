@@ -5,17 +5,20 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::Parser;
+use clap::{Parser, Subcommand};
 use cove_trace::ValueCapture;
 
 use crate::runtime::{Limits, modules};
 
-/// Runs a Lua script against a small host, records the run, and shows and checks the record.
+/// Runs a Lua script against a small host, records the run, shows and checks the record, and replays it.
 ///
 /// Exit code 0: the script came to its end; 1: it came to another end, or could not be run; 2: the command line is wrong;
-/// 3: something is wrong with the trace.
+/// 3: something is wrong with the trace; 4: the replay did something else than the recorded run.
 #[derive(Parser)]
+#[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct Options {
+    #[command(subcommand)]
+    pub(crate) command: Option<Command>,
     /// The script.
     #[arg(default_value = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/lua/scripts/order_book.lua"))]
     pub(crate) script: PathBuf,
@@ -49,6 +52,15 @@ pub(crate) struct Options {
     /// Milliseconds that the run may take.
     #[arg(long, value_name = "MILLISECONDS")]
     deadline: Option<u64>,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum Command {
+    /// Runs the script of a trace again, with every answer of its host taken from the trace and no host there to ask.
+    Replay {
+        /// A trace that this interpreter recorded.
+        recorded: PathBuf,
+    },
 }
 
 /// What a program is granted only when it is asked for on the command line.

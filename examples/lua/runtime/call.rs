@@ -11,12 +11,16 @@ use super::host::{Args, Operation};
 use super::value::Traced;
 use super::{Ending, Run};
 
-/// Makes a host call: checks that it may be made, runs the host's function, times the wait, and records all of it.
+/// Makes a host call: checks that it may be made, runs the host's function, times the wait, and records all of it. In a replay
+/// the trace is asked instead of the host.
 ///
 /// Whichever coroutine calls, it is the same task that waits: no two of them ever run at a time.
 pub(super) fn call(run: &Run, operation: &Operation, args: Args<'_>) -> mlua::Result<Value> {
     let (answer, wait) = run.timing().wait_for(|| {
-        let function = AssertUnwindSafe(|| run.admit(operation).and_then(|()| (operation.function)(run, args)));
+        let function = AssertUnwindSafe(|| match run.replaying() {
+            Some(replaying) => replaying.answer(run, operation, args),
+            None => run.admit(operation).and_then(|()| (operation.function)(run, args)),
+        });
         catch_unwind(function).unwrap_or_else(|_| {
             run.stop(Ending::new(RunOutcome::Invariant, "a panic in the host"));
             Err(Failure::Panic)
@@ -43,5 +47,5 @@ pub(super) fn call(run: &Run, operation: &Operation, args: Args<'_>) -> mlua::Re
             }));
         });
     }
-    answer.map_err(|failure| failure.raise(operation.site()))
+    answer.map_err(|failure| failure.raise(operation))
 }

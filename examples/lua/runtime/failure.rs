@@ -3,15 +3,23 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use cove_trace::{CallSite, HostOutcome};
+use cove_trace::HostOutcome;
 use mlua::Error;
+
+use super::host::Operation;
+
+/// What a trace says of a call whose function panicked. The run is over then.
+pub(crate) const PANICKED: &str = "the host's function panicked";
+
+/// What a trace says of a call whose result Lua could not take.
+pub(crate) const NO_ROOM: &str = "Lua had no room for the answer";
 
 /// Why a host call gave no value.
 pub(crate) enum Failure {
     /// The program does not hold the capability. The host was not reached.
     NotGranted,
-    /// The operation takes other arguments than these: what it was missing, in words. The host was not reached.
-    Arguments(&'static str),
+    /// The operation takes other arguments than these. The host was not reached.
+    Arguments,
     /// The run is over, by a limit that this call went beyond or by something before it. The host was not reached.
     Stopped,
     /// The host tried and failed. Why, in the host's own words, which a redacted trace keeps: so nothing of an argument is
@@ -31,19 +39,20 @@ impl Failure {
     /// The call's outcome in a trace; none when it did not reach the host.
     pub(crate) fn outcome(&self) -> Option<HostOutcome<'_>> {
         match self {
-            Self::NotGranted | Self::Arguments(_) | Self::Stopped => None,
+            Self::NotGranted | Self::Arguments | Self::Stopped => None,
             Self::Error(said) => Some(HostOutcome::Error(said)),
-            Self::Engine(_) => Some(HostOutcome::Error("Lua had no room for the answer")),
-            Self::Panic => Some(HostOutcome::Error("the host's function panicked")),
+            Self::Engine(_) => Some(HostOutcome::Error(NO_ROOM)),
+            Self::Panic => Some(HostOutcome::Error(PANICKED)),
         }
     }
 
-    /// What the script is told about its call at `site`.
-    pub(crate) fn raise(self, site: CallSite<'_>) -> Error {
+    /// What the script is told about its call of `operation`.
+    pub(crate) fn raise(self, operation: &Operation) -> Error {
+        let site = operation.site();
         let (module, op, capability) = (site.module(), site.op(), site.capability());
         match self {
             Self::NotGranted => Raised::Refusal(format!("{module}.{op} takes the capability {capability}")).into(),
-            Self::Arguments(expected) => Raised::Refusal(format!("{module}.{op} takes {expected}")).into(),
+            Self::Arguments => Raised::Refusal(format!("{module}.{op} takes {}", operation.takes)).into(),
             Self::Stopped | Self::Panic => Raised::Stopped.into(),
             Self::Error(said) => Raised::Error(said).into(),
             Self::Engine(error) => error,

@@ -1,5 +1,6 @@
 //! The operations of a host, and how they get into an engine.
 
+use std::process;
 use std::rc::Rc;
 
 use cove_trace::{CallSite, RenderedCallSite};
@@ -14,17 +15,40 @@ use super::modules::kv::Store;
 /// What a host function answers.
 pub(crate) type Answer = Result<Value, Failure>;
 
+/// Makes the bytes that a call shows to the person at the terminal.
+pub(crate) type Shows = fn(Args<'_>) -> mlua::Result<Vec<u8>>;
+
 /// An operation of the host.
 pub(crate) struct Operation {
     /// Rendered once, when the operations are put together; every call's line starts from it.
     site: RenderedCallSite,
+    /// Its arguments, in words.
+    pub(super) takes: &'static str,
     pub(super) function: fn(&Run, Args<'_>) -> Answer,
+    /// What a call shows to the person at the terminal, if it does that.
+    pub(super) shows: Option<Shows>,
 }
 
 impl Operation {
     /// The operation `name` of `module`: it asks for `capability` and is done by `function`.
     pub(crate) fn new(module: &str, name: &str, capability: &str, function: fn(&Run, Args<'_>) -> Answer) -> Self {
-        Self { site: RenderedCallSite::new(module, name, capability), function }
+        let site = RenderedCallSite::new(module, name, capability);
+        Self { site, takes: "anything", function, shows: None }
+    }
+
+    /// The same operation, which takes these arguments, in words.
+    pub(crate) fn taking(self, takes: &'static str) -> Self {
+        Self { takes, ..self }
+    }
+
+    /// The same operation, which shows the person at the terminal what `shows` makes of its arguments.
+    pub(crate) fn showing(self, shows: Shows) -> Self {
+        Self { shows: Some(shows), ..self }
+    }
+
+    /// The same operation with no host behind it: calling it ends the process.
+    pub(crate) fn unplugged(self) -> Self {
+        Self { function: |_, _| process::abort(), ..self }
     }
 
     pub(crate) fn site(&self) -> CallSite<'_> {
@@ -40,10 +64,10 @@ pub(crate) struct Args<'a> {
 }
 
 impl Args<'_> {
-    /// The argument at `index`, which has to be a `T`: `expected`, in words.
-    pub(crate) fn get<T: FromLua>(self, index: usize, expected: &'static str) -> Result<T, Failure> {
+    /// The argument at `index`, which has to be a `T`.
+    pub(crate) fn get<T: FromLua>(self, index: usize) -> Result<T, Failure> {
         let value = self.values.get(index).cloned().unwrap_or_default();
-        T::from_lua(value, self.lua).map_err(|_| Failure::Arguments(expected))
+        T::from_lua(value, self.lua).map_err(|_| Failure::Arguments)
     }
 }
 

@@ -9,9 +9,11 @@ mod engine;
 mod failure;
 pub(crate) mod host;
 pub(crate) mod modules;
+mod replaying;
 mod run;
 mod shown;
 pub(crate) mod value;
 
 pub(crate) use self::ending::Ending;
+pub(crate) use self::replaying::Replaying;
 pub(crate) use self::run::{Limits, Program, Run, Setup};

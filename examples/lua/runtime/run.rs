@@ -18,8 +18,10 @@ use super::engine::{self, Engine};
 use super::failure::Failure;
 use super::host::Operation;
 use super::modules::kv::Stores;
+use super::replaying::Replaying;
 
 /// A script.
+#[derive(Clone)]
 pub(crate) struct Program {
     /// Its file name.
     pub(super) file: String,
@@ -54,6 +56,8 @@ pub(crate) struct Setup {
     pub(crate) limits: Limits,
     /// Where the trace goes.
     pub(crate) sink: Arc<dyn TraceSink>,
+    /// What is asked in the place of the host, in a replay.
+    pub(crate) replaying: Option<Rc<Replaying>>,
 }
 
 /// What a run may use up.
@@ -134,6 +138,10 @@ impl Run {
 
     pub(super) fn limits(&self) -> &Limits {
         &self.setup.limits
+    }
+
+    pub(super) fn replaying(&self) -> Option<&Replaying> {
+        self.setup.replaying.as_deref()
     }
 
     pub(super) fn sink(&self) -> &dyn TraceSink {

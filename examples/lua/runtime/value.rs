@@ -44,7 +44,20 @@ impl Room {
     }
 }
 
-const TABLE: &str = "Table";
+pub(super) const TABLE: &str = "Table";
+
+/// The case of an enumeration for tables that are neither arrays nor structs.
+pub(super) const ENTRIES: &str = "entries";
+
+const STRING: &str = "String";
+
+/// The case of an enumeration for strings that are not UTF-8: it carries a text in which each byte is the character of that
+/// number, so that a replay can give them back. `ValueWriter::bytes` would be for people to read.
+pub(super) const BYTES: &str = "bytes";
+
+fn as_text(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| char::from(*byte)).collect()
+}
 
 /// The name of the type that [`write`] writes.
 fn type_name(value: &Value) -> Cow<'static, str> {
@@ -53,7 +66,7 @@ fn type_name(value: &Value) -> Cow<'static, str> {
         Value::Boolean(_) => "Bool".into(),
         Value::Integer(_) => "Int".into(),
         Value::Number(_) => "Float".into(),
-        Value::String(_) => "String".into(),
+        Value::String(_) => STRING.into(),
         Value::Table(table) => if is_sequence(table, MAX_PARTS) { "Array" } else { TABLE }.into(),
         Value::Function(_) => "Function".into(),
         Value::Thread(_) => "Coroutine".into(),
@@ -73,7 +86,12 @@ fn write(value: &Value, room: &Room, out: ValueWriter<'_>) {
         Value::Boolean(truth) => out.bool(*truth),
         Value::Integer(int) => out.int(*int),
         Value::Number(float) => out.float(*float),
-        Value::String(bytes) => out.bytes(&bytes.as_bytes()),
+        Value::String(bytes) => match bytes.to_str() {
+            Ok(text) => out.string(&text),
+            Err(_) => {
+                out.enum_case(STRING, BYTES, |text| text.item_with(|out| out.string(&as_text(&bytes.as_bytes()))));
+            }
+        },
         Value::Table(table) => write_table(table, room, out),
         _ => match handle(value) {
             Some(id) => out.resource(&type_name(value), id),
@@ -111,7 +129,7 @@ fn write_table(table: &Table, room: &Room, out: ValueWriter<'_>) {
             }
         });
     } else {
-        out.enum_case(TABLE, "entries", |pairs| {
+        out.enum_case(TABLE, ENTRIES, |pairs| {
             for (key, value) in &entries {
                 pairs.item_with(|out| {
                     out.array(|pair| {

@@ -10,11 +10,16 @@ use crate::runtime::host::{Answer, Args, Operation};
 use crate::runtime::shown::Shown;
 
 pub(super) fn operations() -> Vec<Operation> {
-    vec![Operation::new("console", "print", "console", print)]
+    vec![Operation::new("console", "print", "console", print).showing(line)]
 }
 
 /// `console.print(...)`: a line on standard output.
 fn print(_: &Run, args: Args<'_>) -> Answer {
+    io::stdout().lock().write_all(&line(args)?).map_err(|error| Failure::error(error.kind().to_string()))?;
+    Ok(Value::Nil)
+}
+
+fn line(args: Args<'_>) -> mlua::Result<Vec<u8>> {
     let mut line = Vec::new();
     for (index, value) in args.values.iter().enumerate() {
         if index > 0 {
@@ -26,6 +31,5 @@ fn print(_: &Run, args: Args<'_>) -> Answer {
         }
     }
     line.push(b'\n');
-    io::stdout().lock().write_all(&line).map_err(|error| Failure::error(error.kind().to_string()))?;
-    Ok(Value::Nil)
+    Ok(line)
 }

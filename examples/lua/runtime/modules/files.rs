@@ -13,12 +13,12 @@ use crate::runtime::host::{Answer, Args, Operation};
 
 pub(super) fn operations() -> Vec<Operation> {
     vec![
-        Operation::new("files", "list", "files.read", list),
-        Operation::new("files", "read", "files.read", read),
-        Operation::new("files", "open", "files.read", open),
-        Operation::new("files", "line", "files.read", line),
-        Operation::new("files", "close", "files.read", close),
-        Operation::new("files", "write", "files.write", write),
+        Operation::new("files", "list", "files.read", list).taking("the name of a folder"),
+        Operation::new("files", "read", "files.read", read).taking("the name of a file"),
+        Operation::new("files", "open", "files.read", open).taking("the name of a file"),
+        Operation::new("files", "line", "files.read", line).taking("a file"),
+        Operation::new("files", "close", "files.read", close).taking("a file"),
+        Operation::new("files", "write", "files.write", write).taking("the name of a file, and what is to be in it"),
     ]
 }
 
@@ -30,6 +30,11 @@ pub(crate) struct File {
 }
 
 impl File {
+    /// The file that had this number in a recorded run. There is none behind it.
+    pub(crate) fn replayed(id: i64) -> Self {
+        Self { id, lines: RefCell::default() }
+    }
+
     /// The host's number for it.
     pub(crate) fn id(&self) -> i64 {
         self.id
@@ -38,7 +43,7 @@ impl File {
 
 /// `files.list(folder)`: the names of the files in a folder, in order.
 fn list(run: &Run, args: Args<'_>) -> Answer {
-    let folder = args.get::<String>(0, "the name of a folder")?;
+    let folder = args.get::<String>(0)?;
     let mut names = Vec::new();
     for entry in fs::read_dir(resolve(run, &folder)?).map_err(failure)? {
         let entry = entry.map_err(failure)?;
@@ -52,14 +57,14 @@ fn list(run: &Run, args: Args<'_>) -> Answer {
 
 /// `files.read(name)`: all that is in a file.
 fn read(run: &Run, args: Args<'_>) -> Answer {
-    let name = args.get::<String>(0, "the name of a file")?;
+    let name = args.get::<String>(0)?;
     let bytes = fs::read(resolve(run, &name)?).map_err(failure)?;
     Ok(Value::String(args.lua.create_string(bytes)?))
 }
 
 /// `files.open(name)`: a file, to be read line by line.
 fn open(run: &Run, args: Args<'_>) -> Answer {
-    let name = args.get::<String>(0, "the name of a file")?;
+    let name = args.get::<String>(0)?;
     let file = fs::File::open(resolve(run, &name)?).map_err(failure)?;
     let file = File { id: run.next_handle(), lines: RefCell::new(Some(BufReader::new(file))) };
     Ok(Value::UserData(args.lua.create_any_userdata(file)?))
@@ -67,7 +72,7 @@ fn open(run: &Run, args: Args<'_>) -> Answer {
 
 /// `files.line(file)`: its next line, nil at the end.
 fn line(_: &Run, args: Args<'_>) -> Answer {
-    let file = args.get::<UserDataRef<File>>(0, "a file")?;
+    let file = args.get::<UserDataRef<File>>(0)?;
     let mut line = Vec::new();
     let mut lines = file.lines.borrow_mut();
     let lines = lines.as_mut().ok_or_else(|| Failure::error("the file is closed"))?;
@@ -79,15 +84,14 @@ fn line(_: &Run, args: Args<'_>) -> Answer {
 
 /// `files.close(file)`: gives a file back. Closing it again does nothing.
 fn close(_: &Run, args: Args<'_>) -> Answer {
-    args.get::<UserDataRef<File>>(0, "a file")?.lines.take();
+    args.get::<UserDataRef<File>>(0)?.lines.take();
     Ok(Value::Nil)
 }
 
 /// `files.write(name, bytes)`: makes or replaces a file.
 fn write(run: &Run, args: Args<'_>) -> Answer {
-    let expected = "the name of a file, and what is to be in it";
-    let name = args.get::<String>(0, expected)?;
-    let bytes = args.get::<LuaString>(1, expected)?;
+    let name = args.get::<String>(0)?;
+    let bytes = args.get::<LuaString>(1)?;
     fs::write(resolve(run, &name)?, bytes.as_bytes()).map_err(failure)?;
     Ok(Value::Nil)
 }

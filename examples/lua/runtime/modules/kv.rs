@@ -12,12 +12,12 @@ use crate::runtime::host::{Answer, Args, Operation};
 
 pub(super) fn operations() -> Vec<Operation> {
     vec![
-        Operation::new("kv", "open", "kv.read", open),
-        Operation::new("kv", "get", "kv.read", get),
-        Operation::new("kv", "keys", "kv.read", keys),
-        Operation::new("kv", "put", "kv.write", put),
-        Operation::new("kv", "delete", "kv.write", delete),
-        Operation::new("kv", "close", "kv.read", close),
+        Operation::new("kv", "open", "kv.read", open).taking("the name of a store, and a user with a password"),
+        Operation::new("kv", "get", "kv.read", get).taking("a store, and a key"),
+        Operation::new("kv", "keys", "kv.read", keys).taking("a store, and what keys begin with"),
+        Operation::new("kv", "put", "kv.write", put).taking("a store, a key, and a value"),
+        Operation::new("kv", "delete", "kv.write", delete).taking("a store, and a key"),
+        Operation::new("kv", "close", "kv.read", close).taking("a store"),
     ]
 }
 
@@ -40,6 +40,12 @@ pub(crate) struct Store {
 }
 
 impl Store {
+    /// The store that had this number in a recorded run. There is nothing in it.
+    pub(crate) fn replayed(id: i64) -> Self {
+        let contents = Contents { user: Vec::new(), password: Vec::new(), values: RefCell::default() };
+        Self { id, contents: Rc::new(contents), closed: Cell::new(false) }
+    }
+
     /// The host's number for it.
     pub(crate) fn id(&self) -> i64 {
         self.id
@@ -48,12 +54,11 @@ impl Store {
 
 /// `kv.open(name, { user = ..., password = ... })`: a store, which belongs to who opens it first.
 fn open(run: &Run, args: Args<'_>) -> Answer {
-    let expected = "the name of a store, and a user with a password";
-    let name = bytes(args, 0, expected)?;
-    let credentials = args.get::<Table>(1, expected)?;
+    let name = bytes(args, 0)?;
+    let credentials = args.get::<Table>(1)?;
     let credential = |field| match credentials.raw_get::<LuaString>(field) {
         Ok(text) => Ok(text.as_bytes().to_vec()),
-        Err(_) => Err(Failure::Arguments(expected)),
+        Err(_) => Err(Failure::Arguments),
     };
     let (user, password) = (credential("user")?, credential("password")?);
 
@@ -70,8 +75,7 @@ fn open(run: &Run, args: Args<'_>) -> Answer {
 
 /// `kv.get(store, key)`: the value of a key, nil when there is none.
 fn get(_: &Run, args: Args<'_>) -> Answer {
-    let expected = "a store, and a key";
-    let (contents, key) = (store(args, expected)?, bytes(args, 1, expected)?);
+    let (contents, key) = (store(args)?, bytes(args, 1)?);
     match contents.values.borrow().get(&key) {
         Some(value) => Ok(Value::String(args.lua.create_string(value)?)),
         None => Ok(Value::Nil),
@@ -80,8 +84,7 @@ fn get(_: &Run, args: Args<'_>) -> Answer {
 
 /// `kv.keys(store, prefix)`: all keys that begin with this, in order.
 fn keys(_: &Run, args: Args<'_>) -> Answer {
-    let expected = "a store, and what keys begin with";
-    let (contents, prefix) = (store(args, expected)?, bytes(args, 1, expected)?);
+    let (contents, prefix) = (store(args)?, bytes(args, 1)?);
     let values = contents.values.borrow();
     let keys = values.keys().filter(|key| key.starts_with(&prefix));
     let keys = keys.map(|key| args.lua.create_string(key)).collect::<mlua::Result<Vec<_>>>()?;
@@ -90,31 +93,29 @@ fn keys(_: &Run, args: Args<'_>) -> Answer {
 
 /// `kv.put(store, key, value)`: gives a key a value.
 fn put(_: &Run, args: Args<'_>) -> Answer {
-    let expected = "a store, a key, and a value";
-    let (contents, key, value) = (store(args, expected)?, bytes(args, 1, expected)?, bytes(args, 2, expected)?);
+    let (contents, key, value) = (store(args)?, bytes(args, 1)?, bytes(args, 2)?);
     contents.values.borrow_mut().insert(key, value);
     Ok(Value::Nil)
 }
 
 /// `kv.delete(store, key)`: whether there was a value.
 fn delete(_: &Run, args: Args<'_>) -> Answer {
-    let expected = "a store, and a key";
-    let (contents, key) = (store(args, expected)?, bytes(args, 1, expected)?);
+    let (contents, key) = (store(args)?, bytes(args, 1)?);
     Ok(Value::Boolean(contents.values.borrow_mut().remove(&key).is_some()))
 }
 
 /// `kv.close(store)`: gives a store back. Closing it again does nothing.
 fn close(_: &Run, args: Args<'_>) -> Answer {
-    args.get::<UserDataRef<Store>>(0, "a store")?.closed.set(true);
+    args.get::<UserDataRef<Store>>(0)?.closed.set(true);
     Ok(Value::Nil)
 }
 
 /// What is in the store that is the first argument.
-fn store(args: Args<'_>, expected: &'static str) -> Result<Rc<Contents>, Failure> {
-    let store = args.get::<UserDataRef<Store>>(0, expected)?;
+fn store(args: Args<'_>) -> Result<Rc<Contents>, Failure> {
+    let store = args.get::<UserDataRef<Store>>(0)?;
     if store.closed.get() { Err(Failure::error("the store is closed")) } else { Ok(Rc::clone(&store.contents)) }
 }
 
-fn bytes(args: Args<'_>, index: usize, expected: &'static str) -> Result<Vec<u8>, Failure> {
-    Ok(args.get::<LuaString>(index, expected)?.as_bytes().to_vec())
+fn bytes(args: Args<'_>, index: usize) -> Result<Vec<u8>, Failure> {
+    Ok(args.get::<LuaString>(index)?.as_bytes().to_vec())
 }

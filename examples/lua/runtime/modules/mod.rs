@@ -10,3 +10,8 @@ use super::host::Operation;
 pub(crate) fn operations() -> Vec<Operation> {
     [console::operations(), files::operations(), kv::operations()].into_iter().flatten().collect()
 }
+
+/// All operations, with no host behind them: a replay must not reach one.
+pub(crate) fn unplugged() -> Vec<Operation> {
+    operations().into_iter().map(Operation::unplugged).collect()
+}
