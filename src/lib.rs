@@ -101,6 +101,28 @@
 //! An error says line, column and byte, what was expected there and what was found; reading goes on with the next line
 //! when it is asked to.
 //!
+//! # Replaying
+//!
+//! A [`Replay`] stands in the place of the host and answers each call with what the recorded run got. The module
+//! [`replay`] has the whole of it.
+//!
+//! ```
+//! use cove_trace::replay::{Answer, Verdict};
+//! use cove_trace::{CallSite, ENTRY_TASK, Replay, RunOutcome, Value};
+//!
+//! # let file = concat!(
+//! #     r#"{"event":"trace_header","version":4,"backend":"vm","values":"full","entry":"main","args":[]}"#, "\n",
+//! #     r#"{"event":"host_call","task":0,"module":"clock","op":"now","capability":"clock","wait_ns":9,"granted":true,"#,
+//! #     r#""args":[],"outcome":{"kind":"value","value":{"type":"int","value":7}}}"#, "\n",
+//! #     r#"{"event":"run_ended","outcome":"success","message":null}"#, "\n",
+//! # ).as_bytes();
+//! let replay = Replay::open(file)?;
+//! let answer = replay.call(ENTRY_TASK, CallSite::new("clock", "now", "clock"), &[])?;
+//! assert_eq!(answer, Answer::Value(Value::Int(7)));
+//! assert_eq!(replay.finish(RunOutcome::Success, None).verdict, Verdict::Reproduced);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! # Keeping values
 //!
 //! Everything in a trace is readable; not everything can be replayed. [`RecordedValue`] is what a trace holds, borrowed and

@@ -100,7 +100,7 @@ fn replay(program: Program, trace: &str, ending: &Ending) -> String {
         documents: PathBuf::new(),
         args: Vec::new(),
         granted: BTreeSet::new(),
-        limits: replaying.limits(),
+        limits: replaying.limits(Limits::default()),
         sink: Arc::clone(&sink) as _,
         replaying: Some(replaying.clone()),
         stop: Arc::new(OnceLock::new()),

@@ -7,8 +7,9 @@ use std::path::Path;
 use std::rc::Rc;
 use std::time::Instant;
 
+use cove_trace::replay::{Answer, Divergence};
 use cove_trace::{
-    HostCall, HostOutcome, JsonlSink, LiveArgs, RecordedValue, RecordingBackend, RenderedCallSite, TraceEvent,
+    HostCall, HostOutcome, JsonlSink, LiveArgs, RecordedValue, RecordingBackend, RenderedCallSite, Replay, TraceEvent,
     TraceHeader, TraceReader, TraceSink, TraceValue, ValueCapture, ValueWriter, create_trace_file,
 };
 
@@ -88,6 +89,41 @@ fn call(sink: &dyn TraceSink, task: &Task, operation: &Operation, args: &[Value]
     // README ends
 }
 
+impl Failure {
+    fn new(message: &str) -> Self {
+        Self { message: message.to_owned() }
+    }
+}
+
+impl From<Divergence> for Failure {
+    fn from(divergence: Divergence) -> Self {
+        Self { message: divergence.to_string() }
+    }
+}
+
+impl From<cove_trace::Value> for Value {
+    fn from(value: cove_trace::Value) -> Self {
+        match value {
+            cove_trace::Value::Int(int) => Self::Int(int),
+            _ => Self::Nil,
+        }
+    }
+}
+
+fn call_again(replay: &Replay, task: &Task, operation: &Operation, args: &[Value]) -> Result<Value, Failure> {
+    // README begins
+    match replay.call(task.id, operation.site.site(), &LiveArgs::new(args))? {
+        Answer::Value(value) => Ok(value.into()), // an owned value, into the interpreter's own
+        Answer::Error(message) => Err(Failure { message }),
+        Answer::NotGranted => Err(Failure::new("not granted")),
+        Answer::NotDispatched => Err(Failure::new("wrong arguments")),
+        Answer::Perform => operation.run(args), // the interpreter's own work, such as spawning a task
+        Answer::Stopped => Err(Failure::new("stop this task: the recorded one was cancelled here")),
+        Answer::NotRecordable | Answer::Incomplete => Err(Failure::new("end the run: nothing more was recorded")),
+    }
+    // README ends
+}
+
 fn refused(path: &Path) -> Result<Vec<String>, Box<dyn Error>> {
     let mut refused = Vec::new();
     // README begins
@@ -112,6 +148,13 @@ fn the_code_of_the_readme_records_and_reads() {
     let trace = fs::read_to_string(&path).unwrap();
     assert!(trace.contains(r#"{"type":"opaque","of":"Closure","shown":"greet"}"#), "{trace}");
     assert!(trace.contains(r#"{"kind":"error","message":"the list is empty"}"#), "{trace}");
+
+    let replay = Replay::open(trace.as_bytes()).unwrap();
+    let operation = operation();
+    let again = |args: &[Value]| call_again(&replay, &Task { id: 3 }, &operation, args);
+    assert!(matches!(again(&full_list()), Ok(Value::Nil)));
+    assert_eq!(again(&[Value::List(Rc::default())]).err().unwrap().message, "the list is empty");
+    assert!(again(&full_list()).err().unwrap().message.contains("differs   args[0]"));
     fs::remove_file(path).unwrap();
 }
 
@@ -125,17 +168,24 @@ fn recorded(path: &Path, run: fn(&dyn TraceSink)) -> Result<u64, Box<dyn Error>>
     Ok(lost)
 }
 
-fn record_three_calls(sink: &dyn TraceSink) {
-    let operation = Operation {
+fn operation() -> Operation {
+    Operation {
         site: RenderedCallSite::new("lists", "first", "lists.read"),
         run: |args| match args {
-            [Value::List(list), ..] if list.is_empty() => Err(Failure { message: "the list is empty".into() }),
+            [Value::List(list), ..] if list.is_empty() => Err(Failure::new("the list is empty")),
             _ => Ok(Value::Nil),
         },
-    };
+    }
+}
+
+fn full_list() -> [Value; 1] {
     let closure = Value::Closure(Rc::new(Closure { name: "greet".into() }));
-    let args = [Value::List(Rc::new(vec![Value::Int(1), Value::Text("two".into()), closure]))];
-    assert!(call(sink, &Task { id: 3 }, &operation, &args).is_ok());
+    [Value::List(Rc::new(vec![Value::Int(1), Value::Text("two".into()), closure]))]
+}
+
+fn record_three_calls(sink: &dyn TraceSink) {
+    let operation = operation();
+    assert!(call(sink, &Task { id: 3 }, &operation, &full_list()).is_ok());
     assert!(call(sink, &Task { id: 3 }, &operation, &[Value::List(Rc::default())]).is_err());
     let site = operation.site.site();
     let refusal = HostCall { task: 3, site, wait: std::time::Duration::ZERO, granted: false, args: &[], outcome: None };

@@ -32,7 +32,7 @@ use cove_trace::{
 
 use self::options::{Command, Options};
 use self::report::Report;
-use self::runtime::{Ending, Program, Replaying, Run, Setup, modules};
+use self::runtime::{Ending, Limits, Program, Replaying, Run, Setup, modules};
 
 fn main() -> ExitCode {
     run(&Options::parse()).unwrap_or_else(|error| {
@@ -73,7 +73,7 @@ fn run_to_file(program: Program, options: &Options, path: &Path) -> Result<ExitC
         return Ok(exit_code(&ending));
     }
     let replaying = Replaying::new(Replay::open_file(path)?, false);
-    let again = execute_again(program, &replaying, Arc::new(NullSink));
+    let again = execute_again(program, &replaying, options.limits(), Arc::new(NullSink));
     show_conclusion(&replaying.finish(&again), &ending)
 }
 
@@ -124,13 +124,13 @@ fn replay(recorded: &Path, trace: Option<&Path>) -> Result<ExitCode, Box<dyn Err
         Some(path) => Arc::new(JsonlSink::new(create_trace_file(path)?, &header)?),
     };
     let replaying = Replaying::new(replay, true);
-    let ending = execute_again(program, &replaying, sink);
+    let ending = execute_again(program, &replaying, Limits::default(), sink);
     writeln!(io::stdout().lock(), "\nThe run ended: {}", escaped(&ending.to_string()))?;
     show_conclusion(&replaying.finish(&ending), &ending)
 }
 
 /// Runs a program with a trace in the place of its host.
-fn execute_again(program: Program, replaying: &Replaying, sink: Arc<dyn TraceSink>) -> Ending {
+fn execute_again(program: Program, replaying: &Replaying, limits: Limits, sink: Arc<dyn TraceSink>) -> Ending {
     Run::execute(
         program,
         modules::unplugged(),
@@ -139,7 +139,7 @@ fn execute_again(program: Program, replaying: &Replaying, sink: Arc<dyn TraceSin
             documents: PathBuf::new(),
             args: Vec::new(),
             granted: BTreeSet::new(),
-            limits: replaying.limits(),
+            limits: replaying.limits(limits),
             sink,
             replaying: Some(replaying.clone()),
             stop: Arc::new(OnceLock::new()),

@@ -23,7 +23,6 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::time::Duration;
 
 use clap::Parser;
 use cove_trace::replay::{Conclusion, Verdict};
@@ -80,7 +79,7 @@ fn record(options: &Options) -> Result<ExitCode, Box<dyn Error>> {
         return Ok(exit_code(&ending));
     }
     let replaying = Rc::new(Replaying::new(Replay::open_file(&path)?, false));
-    let again = execute_again(program, options.args.clone(), &replaying);
+    let again = execute_again(program, options.args.clone(), options.limits(), &replaying);
     show_conclusion(&replaying.finish(&again), &ending)
 }
 
@@ -90,13 +89,13 @@ fn replay(recorded: &Path) -> Result<ExitCode, Box<dyn Error>> {
     let program = Program::load(Path::new(&replay.header().entry))?;
     let args = replay.header().args.iter().map(Into::into).collect();
     let replaying = Rc::new(Replaying::new(replay, true));
-    let ending = execute_again(program, args, &replaying);
+    let ending = execute_again(program, args, Limits::default(), &replaying);
     writeln!(io::stdout().lock(), "\nThe run ended: {}", escaped(&ending.to_string()))?;
     show_conclusion(&replaying.finish(&ending), &ending)
 }
 
 /// Runs a program with a trace in the place of its host.
-fn execute_again(program: Program, args: Vec<OsString>, replaying: &Rc<Replaying>) -> Ending {
+fn execute_again(program: Program, args: Vec<OsString>, limits: Limits, replaying: &Rc<Replaying>) -> Ending {
     Run::execute(
         program,
         modules::unplugged(),
@@ -105,8 +104,7 @@ fn execute_again(program: Program, args: Vec<OsString>, replaying: &Rc<Replaying
             files: PathBuf::new(),
             args,
             granted: BTreeSet::new(),
-            // How long it takes is not the program's doing.
-            limits: Limits { time: Duration::MAX, ..Limits::default() },
+            limits,
             sink: Arc::new(NullSink),
             replaying: Some(Rc::clone(replaying)),
         },

@@ -58,9 +58,10 @@ impl Replaying {
         }
     }
 
-    /// What a replayed run may use up. How many tasks there are at a time, and how long it takes, is up to scheduling.
-    pub(crate) fn limits(&self) -> Limits {
-        Limits { tasks: usize::MAX, time: Duration::MAX, ..Limits::default() }
+    /// What a replayed run may use up, if it may use up `limits` otherwise. How many tasks there are at a time is up to
+    /// scheduling.
+    pub(crate) fn limits(&self, limits: Limits) -> Limits {
+        Limits { tasks: usize::MAX, ..limits }
     }
 
     pub(super) fn spawned(&self, task: &Task, parent: &Task, scope: &str) {
