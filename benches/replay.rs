@@ -8,6 +8,7 @@ mod support;
 use std::collections::{HashMap, VecDeque};
 use std::error::Error;
 use std::hint::black_box;
+use std::process::Command;
 use std::sync::Barrier;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -26,6 +27,11 @@ const ROUNDS: usize = 5;
 
 fn main() -> Outcome<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if let [option, path] = &arguments[..]
+        && option == "--open"
+    {
+        return open_and_tell(path);
+    }
     if arguments.iter().any(|argument| argument == "--test") {
         return measure("mixed", mixed(2_000));
     }
@@ -60,10 +66,7 @@ fn measure(name: &str, calls: Vec<OwnedHostCall>) -> Outcome<()> {
     let asked = views(&calls, &arena, |_| true);
     println!("{name}: {} calls, {} bytes a line", calls.len(), trace.len() / calls.len().max(1));
 
-    let before = resident();
-    let replay = Replay::open(&trace[..])?;
-    println!("  kept  {:>6.2} times the file", (resident() - before) as f64 / trace.len() as f64);
-    drop(replay);
+    println!("  kept  {:>6.2} times the file", kept_of(&trace)? as f64 / trace.len() as f64);
 
     let mut times = Vec::new();
     for _ in 0..ROUNDS {
@@ -158,6 +161,23 @@ fn median(mut times: Vec<Duration>) -> Duration {
 fn show(what: &str, calls: usize, time: Duration) {
     let each = time.as_nanos() as f64 / calls as f64;
     println!("  {what:<20} {each:>8.0} ns a call, {:>6.2} million a second", 1_000.0 / each);
+}
+
+/// The memory that a replay of this trace takes, in a process of its own: this one has free memory that would be used first.
+fn kept_of(trace: &[u8]) -> Outcome<usize> {
+    let path = std::env::temp_dir().join(format!("cove-trace-bench-{}.jsonl", std::process::id()));
+    std::fs::write(&path, trace)?;
+    let output = Command::new(std::env::current_exe()?).arg("--open").arg(&path).output()?;
+    std::fs::remove_file(&path)?;
+    Ok(String::from_utf8(output.stdout)?.trim().parse()?)
+}
+
+fn open_and_tell(path: &str) -> Outcome<()> {
+    let before = resident();
+    let replay = Replay::open_file(path)?;
+    println!("{}", resident() - before);
+    drop(black_box(replay));
+    Ok(())
 }
 
 /// Bytes of this process that are in memory; 0 where that can't be told.

@@ -293,6 +293,10 @@ impl Loader {
                 }
             }
         }
+        if matches!(recording.completeness(), Completeness::Stopped(_)) {
+            // The entry exits when a limit stops it, too.
+            recording.tapes.entry(ENTRY_TASK).or_default().end = TapeEnd::Unknown;
+        }
         for tape in recording.tapes.values_mut() {
             tape.calls.shrink_to_fit();
         }

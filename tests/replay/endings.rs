@@ -1,7 +1,9 @@
 //! How a run ended, beside how it was recorded to; and recordings that go no further than they go.
 
+use std::time::Duration;
+
 use cove_trace::replay::{Answer, Completeness, DivergenceKind, Incomplete, Verdict};
-use cove_trace::{Replay, RunOutcome};
+use cove_trace::{Replay, RunOutcome, TraceEvent};
 
 use crate::recorded::{Int, Recorded, Unit, ask, diverging, opened};
 
@@ -96,7 +98,9 @@ fn a_run_that_a_limit_stopped_is_incomplete_from_there() {
         RunOutcome::Concurrency,
     ];
     for outcome in RunOutcome::ALL {
-        let trace = one_call().ended_as(*outcome, Some("said"));
+        let (cpu, wait) = (Duration::ZERO, Duration::ZERO);
+        let exit = TraceEvent::EntryExit { module: "main", function: "main", cpu, wait };
+        let trace = one_call().event(&exit).ended_as(*outcome, Some("said"));
         let replay = asked_once(&trace);
         let beyond = ask(&replay, 0, "a.b", &[]);
         if !limits.contains(outcome) {
