@@ -25,6 +25,9 @@ type Outcome<T> = Result<T, Box<dyn Error>>;
 
 const ROUNDS: usize = 5;
 
+/// How many prints are made at a time, beside as many of every other kind of call.
+const PIECE: usize = 50_000;
+
 fn main() -> Outcome<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     if let [option, path] = &arguments[..]
@@ -45,7 +48,7 @@ fn main() -> Outcome<()> {
 
 /// The host calls of the mixed run, spread over four tasks. Results that a replay can't give back are none of it.
 fn mixed(count: usize) -> Vec<OwnedHostCall> {
-    let calls = corpora::mixed(1, count * 2).into_iter().filter_map(|event| match event {
+    let calls = corpora::mixed(1, count + count / 4 + 100).into_iter().filter_map(|event| match event {
         OwnedEvent::HostCall(call) => Some(call),
         _ => None,
     });
@@ -54,10 +57,13 @@ fn mixed(count: usize) -> Vec<OwnedHostCall> {
 }
 
 fn prints(count: usize) -> Vec<OwnedHostCall> {
-    let mut calls = mixed(count * 3);
-    calls.retain(|call| call.module == "console");
-    calls.truncate(count);
-    calls
+    let kinds = |count| corpora::kinds(1, count).swap_remove(0).1;
+    let events: Vec<_> = (0..count.div_ceil(PIECE)).flat_map(|_| kinds(PIECE.min(count))).take(count).collect();
+    let calls = events.into_iter().filter_map(|event| match event {
+        OwnedEvent::HostCall(call) => Some(call),
+        _ => None,
+    });
+    calls.enumerate().map(|(index, call)| OwnedHostCall { task: index as u64 % 4, ..call }).collect()
 }
 
 fn measure(name: &str, calls: Vec<OwnedHostCall>) -> Outcome<()> {
