@@ -138,6 +138,7 @@
 //! | `diff` | by `cli` | `diff`, two runs compared: `serde`, `imara-diff` |
 //! | `cli` | yes | the command `cove-trace`: `clap`, `serde_json` |
 //! | `mmap` | | `MappedFile`, on Unix: `memmap2`, `libc` |
+//! | `compress` | yes | gzip and zstd in [`compress`]: `flate2` on `zlib-rs`, `zstd`; five crates, and a C compiler |
 //! | `arbitrary` | | `Arbitrary` for the owned forms: `arbitrary` |
 //!
 //! Use `default-features = false` in a runtime.
@@ -150,6 +151,7 @@
 mod arbitrary;
 mod arena;
 pub mod check;
+pub mod compress;
 pub mod decode;
 #[cfg(feature = "diff")]
 pub mod diff;

@@ -29,7 +29,7 @@ impl Diagnostics {
     /// A fault that the reader met in `file`.
     pub(crate) fn fault(&mut self, file: &str, error: &ReadError) {
         self.worsen(match error.kind() {
-            ReadErrorKind::Io(_) => Status::Unusable,
+            ReadErrorKind::Io(error) if !is_of_content(error) => Status::Unusable,
             _ => Status::Faulty,
         });
         let position = error.position();
@@ -78,6 +78,11 @@ impl Diagnostics {
     fn worsen(&mut self, status: Status) {
         self.status = self.status.max(status);
     }
+}
+
+/// Whether it is the file's content that is wrong, and not that it can't be had: compressed data that is cut off or damaged.
+fn is_of_content(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::UnexpectedEof | io::ErrorKind::InvalidData)
 }
 
 /// Writes one line, in one piece and with nothing in it that could act on a terminal.

@@ -2,10 +2,11 @@
 
 use std::ffi::OsString;
 use std::fs::File;
-use std::io::{self, Cursor, Read};
+use std::io::{self, Read};
 use std::path::PathBuf;
 
 use cove_trace::TraceReader;
+use cove_trace::compress::Decompressed;
 
 use crate::diagnostics::Diagnostics;
 
@@ -20,9 +21,6 @@ impl From<OsString> for Input {
         Self { path: argument.into() }
     }
 }
-
-/// How compressed files begin.
-const COMPRESSED: [(&[u8], &str); 2] = [(b"\x1f\x8b", "gzip"), (b"\x28\xb5\x2f\xfd", "zstd")];
 
 impl Input {
     /// The name to show. What is not Unicode in it is replaced.
@@ -40,20 +38,21 @@ impl Input {
 
     fn source(&self) -> io::Result<Box<dyn Read>> {
         if self.path.as_os_str() == "-" {
-            uncompressed(io::stdin().lock())
+            decompressed(io::stdin().lock())
         } else {
-            uncompressed(File::open(&self.path)?)
+            decompressed(File::open(&self.path)?)
         }
     }
 }
 
-/// Refuses a source whose first bytes say that it is compressed: as a trace, every part of it would be an error.
-fn uncompressed(mut source: impl Read + 'static) -> io::Result<Box<dyn Read>> {
-    let longest = COMPRESSED.iter().map(|(magic, _)| magic.len() as u64).max().unwrap_or(0);
-    let mut start = Vec::new();
-    source.by_ref().take(longest).read_to_end(&mut start)?;
-    match COMPRESSED.iter().find(|(magic, _)| start.starts_with(magic)) {
-        Some((_, format)) => Err(io::Error::other(format!("it is compressed with {format}; decompress it first"))),
-        None => Ok(Box::new(Cursor::new(start).chain(source))),
+/// The source without its compression. A compressed one has to give something, or its end: of one that is cut off before
+/// that, nothing can be read.
+fn decompressed(source: impl Read + 'static) -> io::Result<Box<dyn Read>> {
+    let mut source = Decompressed::new(source)?;
+    if source.compression().is_none() {
+        return Ok(Box::new(source));
     }
+    let mut start = Vec::new();
+    source.by_ref().take(1).read_to_end(&mut start)?;
+    Ok(Box::new(io::Cursor::new(start).chain(source)))
 }

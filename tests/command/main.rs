@@ -4,6 +4,7 @@
 
 mod cat;
 mod check;
+mod compressed;
 mod diagnostics;
 mod diff;
 mod harness;

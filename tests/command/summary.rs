@@ -131,15 +131,6 @@ fn nothing_like_a_trace_is_a_positioned_error_and_no_figures() {
 }
 
 #[test]
-fn compressed_files_are_refused_for_what_they_are() {
-    for (magic, format) in [(&b"\x1f\x8b\x08rest"[..], "gzip"), (b"\x28\xb5\x2f\xfdrest", "zstd")] {
-        let run = run_on(magic, &["summary"]);
-        assert_eq!((run.code, run.stdout.as_str()), (Some(2), ""));
-        assert!(run.stderr.contains(format), "{}", run.stderr);
-    }
-}
-
-#[test]
 fn hostile_names_stay_on_their_rows_and_act_on_nothing() {
     let forged = format!("print\nconsole.forged  console.write  9{NASTY}");
     let site = CallSite::new(&forged, &forged, &forged);
