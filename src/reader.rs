@@ -1,21 +1,26 @@
-//! Traces read as a stream: any `Read`, line by line, in constant memory.
+//! Traces read line by line in constant memory: from any `Read`, from memory without a copy, or from pieces as they arrive.
 
 mod lines;
+mod pieces;
+mod source;
 mod walk;
 
 use std::fmt;
-use std::io::{self, Read};
+use std::io;
 
 use self::lines::{LineFault, Lines, RawLine};
+pub use self::source::{Pieces, Slice, Source};
 pub use self::walk::TracePart;
 use crate::decode::{DecodeError, DecodeErrorKind, Decoder};
 use crate::event::{TraceEvent, TraceHeader};
 
-/// Reads a trace from any [`Read`]: a file, a pipe, a socket.
+/// Reads a trace: from any [`Read`](io::Read) (a file, a pipe, a socket) with [`new`](Self::new), from memory with
+/// [`from_slice`](TraceReader::from_slice), from [pieces](TraceReader::from_pieces) that the caller hands over as they arrive.
+/// Events, errors and positions are the same on all three ways.
 ///
-/// An event is given as soon as its newline, or the end of the source, is there, and borrows from the reader until the next is asked for. Memory is
-/// constant: the longest line met so far, and the parts of one event. Nothing is allocated in steady state. The reader has a
-/// buffer of its own; one more around the source costs a copy and gains nothing.
+/// An event is given as soon as its newline, or the end of the source, is there, and borrows from the reader until the next
+/// is asked for. Memory is constant: the longest line met so far, and the parts of one event. Nothing is allocated in steady
+/// state. The reader has a buffer of its own; one more around the source costs a copy and gains nothing.
 ///
 /// ```
 /// use cove_trace::{TraceEvent, TraceReader};
@@ -31,10 +36,12 @@ use crate::event::{TraceEvent, TraceHeader};
 /// # Ok::<(), cove_trace::ReadError>(())
 /// ```
 #[derive(Debug)]
-pub struct TraceReader<R> {
-    lines: Lines<R>,
+pub struct TraceReader<S> {
+    lines: Lines<S>,
     decoder: Decoder,
     header: HeaderState,
+    /// Whether a walk has come past the header.
+    header_walked: bool,
     /// The physical line that was looked at last.
     line: u64,
     /// Nothing comes any more: the end, or an error that ends the trace, was reported.
@@ -92,11 +99,38 @@ pub enum ReadErrorKind {
 /// The line limit of a reader that was not given another, in bytes.
 pub const DEFAULT_LINE_LIMIT: usize = 64 * 1024 * 1024;
 
-impl<R: Read> TraceReader<R> {
-    /// A reader with the [default line limit](DEFAULT_LINE_LIMIT). Reads nothing yet.
+impl<R: io::Read> TraceReader<R> {
+    /// A reader of a stream, with the [default line limit](DEFAULT_LINE_LIMIT). Reads nothing yet.
     pub fn new(source: R) -> Self {
+        Self::of(source)
+    }
+}
+
+impl<'t> TraceReader<Slice<'t>> {
+    /// A reader of a trace that is in memory. Strings without an escape are borrowed right from there.
+    ///
+    /// ```
+    /// use cove_trace::TraceReader;
+    ///
+    /// # let path = std::env::temp_dir().join(format!("from_slice_{}.jsonl", std::process::id()));
+    /// # std::fs::write(&path, r#"{"event":"trace_header","version":4,"backend":"vm","values":"full","entry":"main","args":[]}"#)?;
+    /// let trace = std::fs::read(&path)?;
+    /// let mut reader = TraceReader::from_slice(&trace);
+    /// assert!(reader.header()?.is_some());
+    /// # std::fs::remove_file(&path)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn from_slice(trace: &'t [u8]) -> Self {
+        Self::of(Slice(trace))
+    }
+}
+
+impl<S: Source> TraceReader<S> {
+    fn of(source: S) -> Self {
         let lines = Lines::new(source, DEFAULT_LINE_LIMIT);
-        Self { lines, decoder: Decoder::new(), header: HeaderState::Due, line: 0, ended: false }
+        let header = HeaderState::Due;
+        Self { lines, decoder: Decoder::new(), header, header_walked: false, line: 0, ended: false }
     }
 
     /// The same reader with another limit for the length of a line, in bytes, its newline not counted. A longer line is an
@@ -116,14 +150,7 @@ impl<R: Read> TraceReader<R> {
     /// As [`next_event`](Self::next_event). An error is given once; after it, the events can be asked for.
     pub fn header(&mut self) -> Result<Option<&TraceHeader>, ReadError> {
         if !matches!(self.header, HeaderState::Read(_)) {
-            let missed_before = matches!(self.header, HeaderState::Missing);
-            self.header = HeaderState::Missing;
-            match self.read_header() {
-                Ok(header) => self.header = HeaderState::Read(header),
-                // Said once, of the first line.
-                Err(error) if missed_before && error.is_no_header() => {}
-                Err(error) => return Err(error),
-            }
+            self.read_header()?;
         }
         match &self.header {
             HeaderState::Read(header) => Ok(Some(header)),
@@ -131,23 +158,45 @@ impl<R: Read> TraceReader<R> {
         }
     }
 
-    fn read_header(&mut self) -> Result<TraceHeader, ReadError> {
-        let Some(line) = self.next_line()? else {
+    /// Reads the header if the next line is it.
+    fn read_header(&mut self) -> Result<(), ReadError> {
+        let missed_before = matches!(self.header, HeaderState::Missing);
+        let line = self.next_line().inspect_err(|_| self.header = HeaderState::Missing)?;
+        let Some(line) = line else {
+            // Of a trace that arrives in pieces the first line may not be there yet.
+            if !self.ended || missed_before {
+                return Ok(());
+            }
+            self.header = HeaderState::Missing;
             let expected = DecodeError::new(0, DecodeErrorKind::NoHeader, "a trace_header", "the end of the trace");
             let position = self.lines.position();
             self.line = position.line;
             return Err(ReadError { position, kind: ReadErrorKind::Line(expected) });
         };
-        self.decoder.decode_header(self.lines.text(&line)).map_err(|error| {
-            if error.kind() == DecodeErrorKind::NoHeader {
-                // An event, and a good one: it is given when events are asked for.
-                self.lines.step_back(&line);
+        // That there is no header was said of the first line.
+        if missed_before && !may_be_header(self.lines.text(&line)) {
+            self.lines.step_back(&line);
+            return Ok(());
+        }
+        self.header = HeaderState::Missing;
+        match self.decoder.decode_header(self.lines.text(&line)) {
+            Ok(header) => {
+                self.header = HeaderState::Read(header);
+                Ok(())
             }
-            refuse(&self.lines, &line, error, &mut self.ended)
-        })
+            Err(error) => {
+                let is_event = error.kind() == DecodeErrorKind::NoHeader;
+                if is_event {
+                    // A good one, perhaps: it is given when events are asked for.
+                    self.lines.step_back(&line);
+                }
+                let error = refuse(&self.lines, &line, error, &mut self.ended);
+                if is_event && missed_before { Ok(()) } else { Err(error) }
+            }
+        }
     }
 
-    /// The next event; `None` at the end.
+    /// The next event; `None` at the end, or when it is not there yet in a trace that arrives in pieces.
     ///
     /// Reading stops at the first fault if the caller does (`?`). To go on after one, call again: the next line is read.
     /// After an error that [ends the trace](ReadError::is_final), and after the end, `None` is all that comes.
@@ -185,7 +234,10 @@ impl<R: Read> TraceReader<R> {
                     self.line = line.number;
                     return Ok(Some(line));
                 }
-                Ok(None) => self.ended = true,
+                Ok(None) => {
+                    self.ended = self.lines.has_ended();
+                    break;
+                }
                 Err(fault) => {
                     let error = self.no_line(fault);
                     self.line = error.position.line;
@@ -195,6 +247,23 @@ impl<R: Read> TraceReader<R> {
             }
         }
         Ok(None)
+    }
+
+    /// Passes lines, looking at nothing but their newlines, until that physical line, from 1, is the next. Whether there is
+    /// one that was not read yet; if not, the reader is at the end, or where it was. The header is read first.
+    ///
+    /// # Errors
+    ///
+    /// Those of the header, and of the source.
+    pub fn pass_to_line(&mut self, line: u64) -> Result<bool, ReadError> {
+        self.header()?;
+        if self.ended || line <= self.lines.lines_passed() {
+            return Ok(false);
+        }
+        self.lines.pass_to(line).map_err(|fault| {
+            self.ended = true;
+            self.no_line(fault)
+        })
     }
 
     /// The error for a line that can't be had.
@@ -228,13 +297,19 @@ impl<R: Read> TraceReader<R> {
     }
 }
 
+/// Whether a line may say that it is a header: in letters, or in escapes for them.
+fn may_be_header(text: &[u8]) -> bool {
+    let holds = |needle: &[u8]| memchr::memmem::find(text, needle).is_some();
+    holds(b"trace_header") || holds(b"\\u")
+}
+
 /// Whether there is nothing but JSON white space in a line.
 fn is_blank(text: &[u8]) -> bool {
     text.iter().all(|byte| matches!(byte, b' ' | b'\t' | b'\r'))
 }
 
 /// What a line that can't be decoded is: broken, or the torn end of the trace.
-fn refuse<R>(lines: &Lines<R>, line: &RawLine, error: DecodeError, ended: &mut bool) -> ReadError {
+fn refuse<S: Source>(lines: &Lines<S>, line: &RawLine, error: DecodeError, ended: &mut bool) -> ReadError {
     if !line.terminated && is_cut(lines.text(line), &error) {
         *ended = true;
         return torn(line, lines.text(line).len());
@@ -269,10 +344,6 @@ impl ReadError {
     #[must_use]
     pub fn kind(&self) -> &ReadErrorKind {
         &self.kind
-    }
-
-    fn is_no_header(&self) -> bool {
-        matches!(&self.kind, ReadErrorKind::Line(error) if error.kind() == DecodeErrorKind::NoHeader)
     }
 
     /// Whether nothing more can be read after it.

@@ -20,13 +20,12 @@ mod tasks;
 
 use std::convert::Infallible;
 use std::fmt;
-use std::io::Read;
 
 use self::entries::OpenEntries;
 use self::tasks::Tasks;
 use crate::event::{HostCall, TraceEvent, TraceHeader};
 use crate::names::ValueCapture;
-use crate::reader::{ReadError, TracePart, TraceReader};
+use crate::reader::{ReadError, Source, TracePart, TraceReader};
 
 /// Something about a trace that can't be, or that its reader should know.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -143,9 +142,9 @@ impl Checker {
     /// Reads what is left of a trace to its end and looks at all of it, its end too.
     ///
     /// What can't be read is handed to `on_error`, and passed.
-    pub fn read<R: Read>(
+    pub fn read<S: Source>(
         mut self,
-        reader: &mut TraceReader<R>,
+        reader: &mut TraceReader<S>,
         mut on_error: impl FnMut(&ReadError),
         mut report: impl FnMut(Finding),
     ) {

@@ -1,16 +1,20 @@
 //! Physical lines out of a source, each held whole, none longer than the limit.
 
-use std::io::{self, Read};
+use std::io;
 use std::ops::Range;
 
 use super::Position;
+use super::source::Pieces;
+use super::source::sealed::Source;
 
-/// Where lines come from. Lines are handed out as ranges of the buffer, valid until the next is asked for.
+/// Where lines come from. Lines are handed out as ranges of the window, valid until the next is asked for.
+///
+/// The window is the whole source if that is in memory, and otherwise a buffer that bytes are read into, or put into.
 #[derive(Debug)]
-pub(super) struct Lines<R> {
-    source: R,
+pub(super) struct Lines<S> {
+    source: S,
     buffer: Vec<u8>,
-    /// The bytes in `buffer` that were read and not yet handed out.
+    /// The bytes in the window that are there and were not yet handed out.
     unread: Range<usize>,
     /// How many of those were searched for a newline already.
     searched: usize,
@@ -20,6 +24,23 @@ pub(super) struct Lines<R> {
     offset: u64,
     limit: usize,
     source_ended: bool,
+    /// A line longer than the limit that the window has only a part of.
+    long: Option<LongLine>,
+}
+
+/// A line that is passed piece by piece.
+#[derive(Debug)]
+struct LongLine {
+    line: RawLine,
+    first_nul: Option<usize>,
+}
+
+/// What came of asking the source for more.
+enum Filled {
+    /// More, or the end.
+    Changed,
+    /// Nothing for now.
+    Waiting,
 }
 
 /// A line: where it stands in the source, and where its bytes are in the buffer, its newline left out.
@@ -64,9 +85,33 @@ impl RawLine {
     }
 }
 
-impl<R> Lines<R> {
-    pub(super) fn new(source: R, limit: usize) -> Self {
-        Self { source, buffer: Vec::new(), unread: 0..0, searched: 0, passed: 0, offset: 0, limit, source_ended: false }
+impl<S: Source> Lines<S> {
+    pub(super) fn new(source: S, limit: usize) -> Self {
+        let whole = source.whole().map(<[u8]>::len);
+        Self {
+            source,
+            buffer: Vec::new(),
+            unread: 0..whole.unwrap_or(0),
+            searched: 0,
+            passed: 0,
+            offset: 0,
+            limit,
+            source_ended: whole.is_some(),
+            long: None,
+        }
+    }
+
+    fn window(&self) -> &[u8] {
+        self.source.whole().unwrap_or(&self.buffer)
+    }
+
+    fn unread(&self) -> &[u8] {
+        &self.window()[self.unread.clone()]
+    }
+
+    /// Whether every line was handed out.
+    pub(super) fn has_ended(&self) -> bool {
+        self.source_ended && self.unread.is_empty()
     }
 
     pub(super) fn limit(&self) -> usize {
@@ -87,47 +132,52 @@ impl<R> Lines<R> {
     }
 
     pub(super) fn text(&self, line: &RawLine) -> &[u8] {
-        &self.buffer[line.bytes.clone()]
+        &self.window()[line.bytes.clone()]
     }
 
     /// Hands the line, which was the last one, out again.
     pub(super) fn step_back(&mut self, line: &RawLine) {
         self.unread.start = line.bytes.start;
-        self.searched = 0;
+        self.searched = line.bytes.len();
         self.passed -= 1;
         self.offset = line.offset;
     }
 
     /// Takes the next `len` bytes, and a newline after them if there is one, out of what is unread.
     fn hand_out(&mut self, len: usize, terminated: bool) -> RawLine {
-        let start = self.unread.start;
-        let taken = len + usize::from(terminated);
-        self.unread.start += taken;
-        self.searched = 0;
+        let (start, offset) = (self.unread.start, self.offset);
+        self.take(len + usize::from(terminated));
         self.passed += 1;
-        let offset = self.offset;
-        self.offset += taken as u64;
         RawLine { number: self.passed, terminated, offset, len: len as u64, bytes: start..start + len }
     }
-}
 
-impl<R: Read> Lines<R> {
-    /// The next line; `None` at the end.
+    fn take(&mut self, len: usize) {
+        self.unread.start += len;
+        self.offset += len as u64;
+        self.searched = 0;
+    }
+
+    /// The next line; `None` at the end, or when no whole one is there yet.
     pub(super) fn next(&mut self) -> Result<Option<RawLine>, LineFault> {
+        if self.long.is_some() {
+            return self.pass_long_line();
+        }
         loop {
-            let unread = &self.buffer[self.unread.clone()];
+            let unread = self.unread();
             if let Some(found) = memchr::memchr(b'\n', &unread[self.searched..]) {
                 let line = self.hand_out(self.searched + found, true);
                 return if line.bytes.len() > self.limit { Err(LineFault::TooLong(line)) } else { Ok(Some(line)) };
             }
             self.searched = unread.len();
-            if unread.len() > self.limit {
+            if self.searched > self.limit {
                 return self.pass_long_line();
             }
             if self.source_ended {
                 return self.last_line();
             }
-            self.fill()?;
+            if let Filled::Waiting = self.fill()? {
+                return Ok(None);
+            }
         }
     }
 
@@ -143,12 +193,14 @@ impl<R: Read> Lines<R> {
         }
     }
 
-    /// Passes a line that is longer than the limit, keeping none of it.
+    /// Passes a line that is longer than the limit, keeping none of it. `None` when its end is not there yet.
     fn pass_long_line(&mut self) -> Result<Option<RawLine>, LineFault> {
-        let mut line = self.hand_out(0, false);
-        let mut first_nul = None;
+        let LongLine { mut line, mut first_nul } = match self.long.take() {
+            Some(begun) => begun,
+            None => LongLine { line: self.hand_out(0, false), first_nul: None },
+        };
         loop {
-            let unread = &self.buffer[self.unread.clone()];
+            let unread = self.unread();
             let newline = memchr::memchr(b'\n', unread);
             let of_line = newline.unwrap_or(unread.len());
             if first_nul.is_none() {
@@ -156,15 +208,15 @@ impl<R: Read> Lines<R> {
             }
             line.len += of_line as u64;
             line.terminated = newline.is_some();
-            let taken = of_line + usize::from(line.terminated);
-            self.unread.start += taken;
-            self.offset += taken as u64;
+            self.take(of_line + usize::from(line.terminated));
             if line.terminated || self.source_ended {
                 break;
             }
-            self.fill()?;
+            if let Filled::Waiting = self.fill()? {
+                self.long = Some(LongLine { line, first_nul });
+                return Ok(None);
+            }
         }
-        self.searched = 0;
         line.bytes = self.unread.start..self.unread.start;
         Err(match first_nul {
             // A file that was laid out ahead of its writer, who died: nothing but NUL bytes to the end.
@@ -173,8 +225,72 @@ impl<R: Read> Lines<R> {
         })
     }
 
+    /// Passes lines by their newlines alone, however long they are, until line `number` is the next. Whether there is a
+    /// byte of it.
+    pub(super) fn pass_to(&mut self, number: u64) -> Result<bool, LineFault> {
+        if self.long.is_some() {
+            match self.pass_long_line() {
+                Err(LineFault::TooLong(_)) => {}
+                other => return other.map(|_| false),
+            }
+        }
+        loop {
+            while self.passed + 1 < number {
+                match memchr::memchr(b'\n', &self.unread()[self.searched..]) {
+                    Some(found) => {
+                        self.take(self.searched + found + 1);
+                        self.passed += 1;
+                    }
+                    None => break,
+                }
+            }
+            let is_there = self.passed + 1 == number;
+            if is_there && !self.unread.is_empty() {
+                return Ok(true);
+            }
+            if self.source_ended {
+                // An unterminated last line is one of those passed.
+                self.passed += u64::from(!self.unread.is_empty());
+                self.take(self.unread.len());
+                return Ok(false);
+            }
+            if is_there || self.source.is_open() {
+                self.searched = self.unread.len();
+            } else {
+                // A part of a line is let go, or memory would be as long as the line.
+                self.take(self.unread.len());
+            }
+            if let Filled::Waiting = self.fill()? {
+                return Ok(false);
+            }
+        }
+    }
+
     /// Reads more into the buffer, once, or learns that there is no more.
-    fn fill(&mut self) -> Result<(), LineFault> {
+    fn fill(&mut self) -> Result<Filled, LineFault> {
+        if self.source.is_open() {
+            return Ok(Filled::Waiting);
+        }
+        self.make_room(CHUNK / 2);
+        loop {
+            match self.source.read(&mut self.buffer[self.unread.end..]) {
+                Ok(0) => {
+                    self.source_ended = true;
+                    return Ok(Filled::Changed);
+                }
+                Ok(read) => {
+                    // A source that claims more than it was given room for is not believed.
+                    self.unread.end = self.buffer.len().min(self.unread.end.saturating_add(read));
+                    return Ok(Filled::Changed);
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(LineFault::Io(error)),
+            }
+        }
+    }
+
+    /// Makes room for so many bytes, and some more, after what is unread.
+    fn make_room(&mut self, wanted: usize) {
         if self.buffer.len() > KEPT && self.unread.len() < CHUNK {
             self.buffer = self.buffer[self.unread.clone()].to_vec();
             self.unread = 0..self.unread.len();
@@ -182,30 +298,34 @@ impl<R: Read> Lines<R> {
             self.unread = 0..0;
         }
         let room = |lines: &Self| lines.buffer.len() - lines.unread.end;
-        if room(self) < CHUNK / 2 && self.unread.start > 0 {
+        if room(self) < wanted && self.unread.start > 0 {
             self.buffer.copy_within(self.unread.clone(), 0);
             self.unread = 0..self.unread.len();
         }
-        if room(self) < CHUNK / 2 {
+        if room(self) < wanted {
             // What is unread is not much longer than the limit: it would not be read on otherwise.
-            let grown = (self.buffer.len() * 2).min(self.limit.saturating_add(CHUNK)).max(self.unread.end + CHUNK);
+            let doubled = (self.buffer.len() * 2).min(self.limit.saturating_add(CHUNK));
+            let grown = doubled.max(self.unread.end + wanted.max(CHUNK));
             self.buffer.reserve_exact(grown - self.buffer.len());
             self.buffer.resize(grown, 0);
         }
-        loop {
-            match self.source.read(&mut self.buffer[self.unread.end..]) {
-                Ok(0) => {
-                    self.source_ended = true;
-                    return Ok(());
-                }
-                Ok(read) => {
-                    // A source that claims more than it was given room for is not believed.
-                    self.unread.end = self.buffer.len().min(self.unread.end.saturating_add(read));
-                    return Ok(());
-                }
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(LineFault::Io(error)),
-            }
+    }
+}
+
+impl Lines<Pieces> {
+    /// Puts the next piece after what is unread.
+    pub(super) fn feed(&mut self, piece: &[u8]) {
+        if self.source.finished {
+            return;
         }
+        self.make_room(piece.len());
+        let end = self.unread.end + piece.len();
+        self.buffer[self.unread.end..end].copy_from_slice(piece);
+        self.unread.end = end;
+    }
+
+    /// No piece comes any more.
+    pub(super) fn finish(&mut self) {
+        self.source.finished = true;
     }
 }

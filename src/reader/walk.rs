@@ -1,8 +1,6 @@
 //! A trace read to its end, past whatever is wrong with it.
 
-use std::io::Read;
-
-use super::{ReadError, TraceReader};
+use super::{ReadError, Source, TraceReader};
 use crate::event::{TraceEvent, TraceHeader};
 
 /// One part of a trace, as [`TraceReader::walk`] comes to it.
@@ -26,21 +24,21 @@ pub enum TracePart<'t> {
     Fault(ReadError),
 }
 
-impl<R: Read> TraceReader<R> {
+impl<S: Source> TraceReader<S> {
     /// Reads what is left of the trace to its end, past every fault that can be passed, and hands each part of it to `visit`
-    /// in its turn. Gives the first error of `visit`, and stops there.
+    /// in its turn. Gives the first error of `visit`, and stops there. Of a trace that arrives in pieces, goes as far as it has
+    /// come; walk again after the next piece.
     ///
     /// # Errors
     ///
     /// Those of `visit`. The trace's own faults are parts.
     pub fn walk<E>(&mut self, mut visit: impl FnMut(TracePart<'_>) -> Result<(), E>) -> Result<(), E> {
-        let mut header_due = true;
         loop {
-            if header_due {
+            if !self.header_walked {
                 match self.header().map(Option::<&TraceHeader>::cloned) {
                     Ok(None) => {}
                     Ok(Some(header)) => {
-                        header_due = false;
+                        self.header_walked = true;
                         visit(TracePart::Header { line: self.line(), header: &header })?;
                     }
                     // The header may stand on the next line, so that is looked at first.

@@ -32,7 +32,6 @@ mod units;
 mod waits;
 
 use std::convert::Infallible;
-use std::io::Read;
 use std::time::Duration;
 
 use self::by_name::ByName;
@@ -40,7 +39,7 @@ pub use self::escape::{Escaped, escaped, is_unsafe_to_show};
 pub use self::rows::{Calls, CapabilityRow, Collections, EntryRow, OperationRow, Outcome, Tasks};
 use self::waits::Waits;
 use crate::event::{HeapSummary, HostCall, HostOutcome, TraceEvent, TraceHeader};
-use crate::reader::{ReadError, ReadErrorKind, TracePart, TraceReader};
+use crate::reader::{ReadError, ReadErrorKind, Source, TracePart, TraceReader};
 
 /// The figures of one run.
 ///
@@ -91,7 +90,7 @@ struct EntryTimes {
 
 impl Summary {
     /// Reads a trace to its end, past every fault that can be passed. Each fault is counted and handed to `on_error`.
-    pub fn read<R: Read>(mut reader: TraceReader<R>, mut on_error: impl FnMut(&ReadError)) -> Self {
+    pub fn read<S: Source>(mut reader: TraceReader<S>, mut on_error: impl FnMut(&ReadError)) -> Self {
         let mut summary = Self::default();
         let Ok(()) = reader.walk(|part| {
             match part {

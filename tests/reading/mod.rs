@@ -13,3 +13,4 @@ pub(crate) mod rng;
 pub(crate) mod same;
 pub(crate) mod seen;
 pub(crate) mod source;
+pub(crate) mod traces;
