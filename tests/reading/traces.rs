@@ -52,10 +52,10 @@ pub(crate) fn trace(seed: u64) -> Vec<u8> {
         if rng.one_in(damage) {
             match rng.below(4) {
                 0 => line(&mut trace, rng.pick(&ENTRIES).as_bytes(), rng),
-                _ => line(&mut trace, *rng.pick::<&[u8]>(&BAD), rng),
+                _ => line(&mut trace, rng.pick::<&[u8]>(&BAD), rng),
             }
         } else if rng.one_in(8) {
-            line(&mut trace, *rng.pick::<&[u8]>(&[b"", b" \t"]), rng);
+            line(&mut trace, rng.pick::<&[u8]>(&[b"", b" \t"]), rng);
         } else if rng.one_in(40) {
             let long = format!(r#"{{"event":"entry_enter","module":"{}","function":""}}"#, "x".repeat(rng.below(500)));
             line(&mut trace, long.as_bytes(), rng);
@@ -65,7 +65,7 @@ pub(crate) fn trace(seed: u64) -> Vec<u8> {
             line(&mut trace, related(rng).as_bytes(), rng);
         }
     }
-    trace.extend(*rng.pick::<&[u8]>(&ENDS));
+    trace.extend(rng.pick::<&[u8]>(&ENDS));
     trace
 }
 
