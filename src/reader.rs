@@ -284,6 +284,13 @@ impl<S: Source> TraceReader<S> {
         self.line
     }
 
+    /// The text of the line that was looked at last, as it stands in the trace, its newline left out. Empty after a fault
+    /// whose line is not held in memory: one that is too long, or an error of the source.
+    #[must_use]
+    pub fn line_text(&self) -> &[u8] {
+        self.lines.text_of_last()
+    }
+
     /// Physical lines read so far, blank and broken ones included, and an unterminated last one.
     #[must_use]
     pub fn lines_read(&self) -> u64 {

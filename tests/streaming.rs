@@ -505,3 +505,19 @@ fn pieces_of_random_length() {
         assert_eq!(read_all(Random(trace.as_bytes(), Rng::new(seed)))[1..], expected);
     }
 }
+
+#[test]
+fn the_text_of_the_last_line_is_at_hand() {
+    let header = r#"{"event":"trace_header","version":4,"backend":"vm","values":"full","entry":"main","args":[]}"#;
+    let odd = r#" {"id":1, "event":"task_cancelled"} "#;
+    let trace = format!("{header}\n{odd}\r\nnonsense\n");
+    let mut reader = TraceReader::new(trace.as_bytes());
+    assert_eq!(reader.line_text(), b"", "nothing is read yet");
+    reader.header().unwrap();
+    assert_eq!(reader.line_text(), header.as_bytes());
+    reader.next_event().unwrap();
+    assert_eq!(reader.line_text(), format!("{odd}\r").as_bytes());
+    reader.next_event().unwrap_err();
+    assert_eq!(reader.line_text(), b"nonsense");
+    assert_eq!(reader.next_event().unwrap(), None);
+}

@@ -14,6 +14,8 @@ use super::source::sealed::Source;
 pub(super) struct Lines<S> {
     source: S,
     buffer: Vec<u8>,
+    /// The bytes in the window of the line that was handed out last.
+    last: Range<usize>,
     /// The bytes in the window that are there and were not yet handed out.
     unread: Range<usize>,
     /// How many of those were searched for a newline already.
@@ -91,6 +93,7 @@ impl<S: Source> Lines<S> {
         Self {
             source,
             buffer: Vec::new(),
+            last: 0..0,
             unread: 0..whole.unwrap_or(0),
             searched: 0,
             passed: 0,
@@ -135,6 +138,11 @@ impl<S: Source> Lines<S> {
         &self.window()[line.bytes.clone()]
     }
 
+    /// The bytes of the line that was handed out last; none once the buffer was refilled.
+    pub(super) fn text_of_last(&self) -> &[u8] {
+        &self.window()[self.last.clone()]
+    }
+
     /// Hands the line, which was the last one, out again.
     pub(super) fn step_back(&mut self, line: &RawLine) {
         self.unread.start = line.bytes.start;
@@ -148,6 +156,7 @@ impl<S: Source> Lines<S> {
         let (start, offset) = (self.unread.start, self.offset);
         self.take(len + usize::from(terminated));
         self.passed += 1;
+        self.last = start..start + len;
         RawLine { number: self.passed, terminated, offset, len: len as u64, bytes: start..start + len }
     }
 

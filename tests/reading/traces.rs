@@ -65,7 +65,7 @@ pub(crate) fn trace(seed: u64) -> Vec<u8> {
             line(&mut trace, related(rng).as_bytes(), rng);
         }
     }
-    trace.extend(rng.pick::<&[u8]>(&ENDS));
+    trace.extend(*rng.pick::<&[u8]>(&ENDS));
     trace
 }
 
