@@ -37,6 +37,7 @@ use std::time::Duration;
 use self::by_name::ByName;
 pub use self::escape::{Escaped, escaped, is_unsafe_to_show};
 pub use self::rows::{Calls, CapabilityRow, Collections, EntryRow, OperationRow, Outcome, Tasks};
+pub use self::units::duration;
 use self::waits::Waits;
 use crate::event::{HeapSummary, HostCall, HostOutcome, TraceEvent, TraceHeader};
 use crate::reader::{ReadError, ReadErrorKind, Source, TracePart, TraceReader};

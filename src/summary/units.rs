@@ -4,8 +4,10 @@ const MICROSECOND: u128 = 1_000;
 const MILLISECOND: u128 = 1_000 * MICROSECOND;
 const SECOND: u128 = 1_000 * MILLISECOND;
 
-/// The duration in the unit that suits it, cut off after three digits: `417 ns`, `1.23 ms`, `59.9 s`, `2m05s`, `31h07m`.
-pub(super) fn duration(nanoseconds: u128) -> String {
+/// Nanoseconds as a duration for people, in the unit that suits it and cut off after three digits: `417 ns`, `1.23 ms`,
+/// `59.9 s`, `2m05s`, `31h07m`.
+#[must_use]
+pub fn duration(nanoseconds: u128) -> String {
     let seconds = nanoseconds / SECOND;
     match nanoseconds {
         0..MICROSECOND => format!("{nanoseconds} ns"),
