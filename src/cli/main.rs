@@ -1,6 +1,7 @@
 //! The command `cove-trace`: looks inside traces. Stands on the library's public interface alone.
 
 mod cat;
+mod cells;
 mod check;
 mod diagnostics;
 mod diff;
@@ -8,6 +9,9 @@ mod input;
 mod json;
 mod output;
 mod summary;
+mod terminal;
+mod timeline;
+mod value_text;
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -21,6 +25,9 @@ use crate::output::Output;
 #[derive(Parser)]
 #[command(version, color = ColorChoice::Never, after_help = AFTER_HELP)]
 struct Cli {
+    /// Whether to colour what is shown: by itself only on a terminal, and not when NO_COLOR is set.
+    #[arg(long, global = true, value_name = "WHEN", default_value_t = ColorChoice::Auto)]
+    color: ColorChoice,
     #[command(subcommand)]
     command: Command,
 }
@@ -37,6 +44,8 @@ Exit codes:
 #[derive(Subcommand)]
 enum Command {
     Summary(summary::Args),
+    #[command(visible_alias = "print")]
+    Timeline(timeline::Args),
     Cat(cat::Args),
     Check(check::Args),
     Diff(diff::Args),
@@ -61,12 +70,16 @@ fn main() -> ExitCode {
 /// Those of standard output. All others go to `diagnostics`.
 fn run(output: &mut Output, diagnostics: &mut Diagnostics) -> io::Result<()> {
     match Cli::try_parse() {
-        Ok(cli) => match cli.command {
-            Command::Summary(args) => summary::run(&args, output, diagnostics),
-            Command::Cat(args) => cat::run(&args, output, diagnostics),
-            Command::Check(args) => check::run(&args, output, diagnostics),
-            Command::Diff(args) => diff::run(&args, output, diagnostics),
-        },
+        Ok(cli) => {
+            output.set_colored(terminal::colored(cli.color));
+            match cli.command {
+                Command::Summary(args) => summary::run(&args, output, diagnostics),
+                Command::Timeline(args) => timeline::run(&args, output, diagnostics),
+                Command::Cat(args) => cat::run(&args, output, diagnostics),
+                Command::Check(args) => check::run(&args, output, diagnostics),
+                Command::Diff(args) => diff::run(&args, output, diagnostics),
+            }
+        }
         Err(refusal) if refusal.use_stderr() => {
             diagnostics.usage(&refusal.render().to_string());
             Ok(())

@@ -5,20 +5,34 @@ use std::io::{self, BufWriter, StdoutLock, Write};
 const CAPACITY: usize = 64 * 1024;
 
 /// What the command gives. Has to be flushed at the end, to learn whether all of it got out.
-pub(crate) struct Output(BufWriter<StdoutLock<'static>>);
+pub(crate) struct Output {
+    writer: BufWriter<StdoutLock<'static>>,
+    colored: bool,
+}
+
+impl Output {
+    /// Whether what is written may have colours in it.
+    pub(crate) fn is_colored(&self) -> bool {
+        self.colored
+    }
+
+    pub(crate) fn set_colored(&mut self, colored: bool) {
+        self.colored = colored;
+    }
+}
 
 impl Default for Output {
     fn default() -> Self {
-        Self(BufWriter::with_capacity(CAPACITY, io::stdout().lock()))
+        Self { writer: BufWriter::with_capacity(CAPACITY, io::stdout().lock()), colored: false }
     }
 }
 
 impl Write for Output {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.write(bytes)
+        self.writer.write(bytes)
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.0.flush()
+        self.writer.flush()
     }
 }

@@ -300,6 +300,7 @@ impl<S: Source> Lines<S> {
 
     /// Makes room for so many bytes, and some more, after what is unread.
     fn make_room(&mut self, wanted: usize) {
+        self.last = 0..0;
         if self.buffer.len() > KEPT && self.unread.len() < CHUNK {
             self.buffer = self.buffer[self.unread.clone()].to_vec();
             self.unread = 0..self.unread.len();

@@ -10,4 +10,7 @@ mod diff;
 mod harness;
 mod known_run;
 mod output;
+mod shown;
 mod summary;
+mod timeline;
+mod traces;

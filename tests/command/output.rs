@@ -10,9 +10,11 @@ use crate::harness::{Place, Run, command, skipped};
 use crate::known_run::{PRINT, SUCCESS, call, known_run, record};
 
 /// The arguments of each subcommand on one small trace.
-const EACH: [&[&str]; 5] = [
+const EACH: [&[&str]; 7] = [
     &["summary", "run.jsonl"],
     &["summary", "--json", "run.jsonl"],
+    &["timeline", "run.jsonl"],
+    &["timeline", "--tail", "3", "--json", "run.jsonl"],
     &["cat", "run.jsonl"],
     &["check", "run.jsonl"],
     &["--help"],
@@ -45,6 +47,7 @@ fn a_reader_that_goes_away_early() {
     events.push(SUCCESS);
     place.write("long.jsonl", record(ValueCapture::Full, &events));
     assert_ends_quietly_after_one_line(&place, &["cat", "long.jsonl"]);
+    assert_ends_quietly_after_one_line(&place, &["timeline", "long.jsonl"]);
     // More lines than a pipe holds.
     place.write("short.jsonl", record(ValueCapture::Full, &[SUCCESS]));
     assert_ends_quietly_after_one_line(&place, &[&["check"][..], &["short.jsonl"; 2_000]].concat());

@@ -1,0 +1,123 @@
+//! Recorded values for people, each in one row.
+
+use std::fmt::{self, Display, Write};
+
+use cove_trace::summary::duration;
+use cove_trace::{RecordedValue, TraceValue as _};
+
+/// Writes a value as a program would spell it: `Point { x: 1, tags: ["a"] }`. What is written may hold anything that the
+/// trace holds, so `out` escapes. An error of `out` stops it.
+pub(crate) fn write_value(out: &mut impl Write, value: &RecordedValue<'_>) -> fmt::Result {
+    match *value {
+        RecordedValue::Array(items) => {
+            out.write_char('[')?;
+            write_list(out, items)?;
+            out.write_char(']')
+        }
+        RecordedValue::Enum(value) => {
+            write!(out, "{}.{}", value.name, value.case)?;
+            if value.payload.is_empty() {
+                return Ok(());
+            }
+            out.write_char('(')?;
+            write_list(out, value.payload)?;
+            out.write_char(')')
+        }
+        RecordedValue::Struct(value) if value.fields.is_empty() => write!(out, "{} {{}}", value.name),
+        RecordedValue::Struct(value) => {
+            write!(out, "{} {{ ", value.name)?;
+            for (index, field) in value.fields.iter().enumerate() {
+                write!(out, "{}{}: ", if index > 0 { ", " } else { "" }, field.name)?;
+                write_value(out, &field.value)?;
+            }
+            out.write_str(" }")
+        }
+        ref leaf => write!(out, "{}", Leaf(leaf)),
+    }
+}
+
+/// Writes values with commas between them.
+pub(crate) fn write_list(out: &mut impl Write, values: &[RecordedValue<'_>]) -> fmt::Result {
+    for (index, value) in values.iter().enumerate() {
+        if index > 0 {
+            out.write_str(", ")?;
+        }
+        write_value(out, value)?;
+    }
+    Ok(())
+}
+
+/// A value that has no parts; of one that has, its type's name.
+pub(crate) struct Leaf<'v>(pub(crate) &'v RecordedValue<'v>);
+
+impl Display for Leaf<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self.0 {
+            RecordedValue::Unit => f.write_str("()"),
+            RecordedValue::Bool(value) => write!(f, "{value}"),
+            RecordedValue::Int(value) => write!(f, "{value}"),
+            RecordedValue::Float(value) => write!(f, "{value:?}"),
+            RecordedValue::Duration { ns } => {
+                write!(f, "{}{}", if ns < 0 { "-" } else { "" }, duration(ns.unsigned_abs().into()))
+            }
+            RecordedValue::String(text) => write!(f, "{}", Quoted(text)),
+            RecordedValue::Resource(value) => write!(f, "{}#{}", value.name, value.id),
+            RecordedValue::Redacted { of } => write!(f, "<redacted {of}>"),
+            RecordedValue::Opaque(value) => write!(f, "<{}: {}>", value.of, value.shown),
+            ref other => write!(f, "<{}>", other.type_name()),
+        }
+    }
+}
+
+/// A text between quotes, in which quotes and backslashes have a backslash before them.
+pub(crate) struct Quoted<'t>(pub(crate) &'t str);
+
+impl Display for Quoted<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_char('"')?;
+        let mut plain = self.0;
+        while let Some(at) = plain.find(['"', '\\']) {
+            f.write_str(&plain[..at])?;
+            f.write_char('\\')?;
+            f.write_str(&plain[at..=at])?;
+            plain = &plain[at + 1..];
+        }
+        f.write_str(plain)?;
+        f.write_char('"')
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cove_trace::{RecordedEnum, RecordedField, RecordedOpaque, RecordedResource, RecordedStruct};
+
+    #[test]
+    fn every_shape() {
+        let one = [RecordedValue::Int(-1)];
+        let fields = [
+            RecordedField { name: "x", value: RecordedValue::Float(1e16) },
+            RecordedField { name: "y", value: RecordedValue::Array(&[]) },
+        ];
+        for (value, shown) in [
+            (RecordedValue::Unit, "()"),
+            (RecordedValue::Bool(true), "true"),
+            (RecordedValue::Float(-0.0), "-0.0"),
+            (RecordedValue::Duration { ns: i64::MIN }, "-2562047h47m"),
+            (RecordedValue::Duration { ns: 1_500 }, "1.50 µs"),
+            (RecordedValue::String("a \"b\" \\c"), r#""a \"b\" \\c""#),
+            (RecordedValue::Array(&[RecordedValue::Unit, RecordedValue::Int(2)]), "[(), 2]"),
+            (RecordedValue::Enum(&RecordedEnum { name: "Option", case: "None", payload: &[] }), "Option.None"),
+            (RecordedValue::Enum(&RecordedEnum { name: "Option", case: "Some", payload: &one }), "Option.Some(-1)"),
+            (RecordedValue::Struct(&RecordedStruct { name: "Empty", fields: &[] }), "Empty {}"),
+            (RecordedValue::Struct(&RecordedStruct { name: "P", fields: &fields }), "P { x: 1e16, y: [] }"),
+            (RecordedValue::Resource(&RecordedResource { name: "File", id: 3 }), "File#3"),
+            (RecordedValue::Redacted { of: "Token" }, "<redacted Token>"),
+            (RecordedValue::Opaque(&RecordedOpaque { of: "Closure", shown: "|x| x" }), "<Closure: |x| x>"),
+        ] {
+            let mut text = String::new();
+            write_value(&mut text, &value).unwrap();
+            assert_eq!(text, shown);
+        }
+    }
+}
