@@ -165,6 +165,7 @@ pub mod integrating {}
 mod names;
 pub mod owned;
 pub mod reader;
+pub mod redact;
 pub mod replay;
 pub mod sink;
 #[cfg(feature = "summary")]
