@@ -135,7 +135,7 @@ mod tests {
     #[test]
     fn without_a_limit_all_of_it_stays() {
         let mut all = Cells::new(None);
-        write!(all, "{}\n", "日\u{1b}".repeat(1_000)).unwrap();
+        writeln!(all, "{}", "日\u{1b}".repeat(1_000)).unwrap();
         assert_eq!(all.finish(), "日\\u{1b}".repeat(1_000) + "\\n");
     }
 }

@@ -85,6 +85,11 @@ fn is_of_content(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::UnexpectedEof | io::ErrorKind::InvalidData)
 }
 
+/// Something about `file` that is worth saying and nothing wrong with it.
+pub(crate) fn note(file: &str, message: &str) {
+    say(&format_args!("{file}: {message}"));
+}
+
 /// Writes one line, in one piece and with nothing in it that could act on a terminal.
 fn say(text: &fmt::Arguments<'_>) {
     let line = format!("{}\n", escaped(&text.to_string()));

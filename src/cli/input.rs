@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Read};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use cove_trace::TraceReader;
 use cove_trace::compress::Decompressed;
@@ -28,6 +28,11 @@ impl Input {
         self.path.to_string_lossy().into_owned()
     }
 
+    /// Where the file is; none for standard input.
+    pub(crate) fn path(&self) -> Option<&Path> {
+        (self.path.as_os_str() != "-").then_some(&self.path)
+    }
+
     /// A reader of the trace; none, and an error said, when nothing of it can be read.
     pub(crate) fn open(&self, diagnostics: &mut Diagnostics) -> Option<TraceReader<Box<dyn Read>>> {
         self.source()
@@ -37,10 +42,9 @@ impl Input {
     }
 
     fn source(&self) -> io::Result<Box<dyn Read>> {
-        if self.path.as_os_str() == "-" {
-            decompressed(io::stdin().lock())
-        } else {
-            decompressed(File::open(&self.path)?)
+        match self.path() {
+            None => decompressed(io::stdin().lock()),
+            Some(path) => decompressed(File::open(path)?),
         }
     }
 }

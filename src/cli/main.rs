@@ -3,11 +3,18 @@
 mod cat;
 mod cells;
 mod check;
+mod completions;
 mod diagnostics;
 mod diff;
+mod event_kind;
+mod follow;
+mod grants;
 mod input;
 mod json;
+mod man;
 mod output;
+mod redact;
+mod show;
 mod summary;
 mod terminal;
 mod timeline;
@@ -16,7 +23,7 @@ mod value_text;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use clap::{ColorChoice, Parser, Subcommand};
+use clap::{ColorChoice, CommandFactory as _, Parser, Subcommand};
 
 use crate::diagnostics::Diagnostics;
 use crate::output::Output;
@@ -33,8 +40,12 @@ struct Cli {
 }
 
 const AFTER_HELP: &str = "\
-Example:
-  cove-trace summary run.jsonl
+Examples:
+  cove-trace summary run.jsonl                      what it called, waited for and was refused, how it ended
+  cove-trace timeline --refused --errors run.jsonl  what went wrong, and on which lines
+  cove-trace timeline --min-wait 10ms run.jsonl     what it waited for long
+  cove-trace show run.jsonl:57                      all of one event
+  cove-trace check run.jsonl                        whether the trace itself is sound
 
 Exit codes:
   0  nothing is wrong (there may be warnings)
@@ -46,9 +57,21 @@ enum Command {
     Summary(summary::Args),
     #[command(visible_alias = "print")]
     Timeline(timeline::Args),
-    Cat(cat::Args),
+    Show(show::Args),
+    Follow(follow::Args),
+    Grants(grants::Args),
     Check(check::Args),
     Diff(diff::Args),
+    #[command(visible_alias = "scrub")]
+    Redact(redact::Args),
+    Cat(cat::Args),
+    Completions(completions::Args),
+    Man(man::Args),
+}
+
+/// The command line as data, for what is generated from it.
+fn command_line() -> clap::Command {
+    Cli::command()
 }
 
 fn main() -> ExitCode {
@@ -75,6 +98,12 @@ fn run(output: &mut Output, diagnostics: &mut Diagnostics) -> io::Result<()> {
             match cli.command {
                 Command::Summary(args) => summary::run(&args, output, diagnostics),
                 Command::Timeline(args) => timeline::run(&args, output, diagnostics),
+                Command::Show(args) => show::run(&args, output, diagnostics),
+                Command::Follow(args) => follow::run(&args, output, diagnostics),
+                Command::Grants(args) => grants::run(&args, output, diagnostics),
+                Command::Redact(args) => redact::run(&args, output, diagnostics),
+                Command::Completions(args) => completions::run(&args, output),
+                Command::Man(args) => man::run(&args, output),
                 Command::Cat(args) => cat::run(&args, output, diagnostics),
                 Command::Check(args) => check::run(&args, output, diagnostics),
                 Command::Diff(args) => diff::run(&args, output, diagnostics),

@@ -16,6 +16,22 @@ impl Output {
         self.colored
     }
 
+    /// Whether nobody can read it any more: a pipe whose other end was closed. Known without writing to it.
+    #[cfg(unix)]
+    pub(crate) fn is_closed(&self) -> bool {
+        use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+        let mut stream = [PollFd::new(self.writer.get_ref(), PollFlags::empty())];
+        let at_once = Timespec { tv_sec: 0, tv_nsec: 0 };
+        poll(&mut stream, Some(&at_once)).is_ok() && stream[0].revents().intersects(PollFlags::ERR | PollFlags::HUP)
+    }
+
+    /// Not known here before the next write.
+    #[cfg(not(unix))]
+    pub(crate) fn is_closed(&self) -> bool {
+        false
+    }
+
     pub(crate) fn set_colored(&mut self, colored: bool) {
         self.colored = colored;
     }

@@ -5,7 +5,7 @@ use cove_trace::{RecordedValue, TraceEvent, ValueCapture};
 use crate::harness::{Place, command, run_on, skipped};
 use crate::known_run::{NASTY, PRINT, SUCCESS, call, known_run, record};
 
-const SUBCOMMANDS: [&str; 4] = ["summary", "timeline", "cat", "check"];
+const SUBCOMMANDS: [&str; 6] = ["summary", "timeline", "grants", "redact", "cat", "check"];
 
 #[test]
 fn a_file_that_is_not_there() {
@@ -75,7 +75,9 @@ fn a_file_name_that_acts_on_terminals() {
     let place = Place::new();
     for content in [&b"nonsense"[..], &record(ValueCapture::Full, &[TraceEvent::TaskCancelled { id: 3 }, SUCCESS])] {
         place.write(name, content);
-        for args in [&["summary"][..], &["summary", "--json"], &["timeline"], &["cat"], &["check"]] {
+        for args in
+            [&["summary"][..], &["summary", "--json"], &["timeline"], &["grants"], &["redact"], &["cat"], &["check"]]
+        {
             let run = place.run(args.iter().chain(&[name]));
             // What `cat` gives is the trace itself.
             assert_harmless(if args == ["cat"] { "" } else { &run.stdout });

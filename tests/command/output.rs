@@ -10,13 +10,18 @@ use crate::harness::{Place, Run, command, skipped};
 use crate::known_run::{PRINT, SUCCESS, call, known_run, record};
 
 /// The arguments of each subcommand on one small trace.
-const EACH: [&[&str]; 7] = [
+const EACH: [&[&str]; 12] = [
     &["summary", "run.jsonl"],
     &["summary", "--json", "run.jsonl"],
     &["timeline", "run.jsonl"],
     &["timeline", "--tail", "3", "--json", "run.jsonl"],
+    &["show", "run.jsonl:5"],
+    &["grants", "run.jsonl"],
+    &["redact", "run.jsonl", "-o", "-"],
     &["cat", "run.jsonl"],
     &["check", "run.jsonl"],
+    &["completions", "bash"],
+    &["man"],
     &["--help"],
 ];
 

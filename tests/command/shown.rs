@@ -7,7 +7,13 @@ use crate::harness::Place;
 use crate::traces;
 
 /// The commands, each with what comes before and after the file's name.
-const COMMANDS: [(&str, &[&str], &str); 1] = [("timeline", &["timeline"], "")];
+const COMMANDS: [(&str, &[&str], &str); 5] = [
+    ("timeline", &["timeline"], ""),
+    ("show", &["show"], ":4"),
+    ("grants", &["grants", "--granted", "console.write,net.connect"], ""),
+    ("redact", &["redact", "-o", "-"], ""),
+    ("check", &["check"], ""),
+];
 
 #[test]
 fn every_command_on_every_kind_of_trace() {

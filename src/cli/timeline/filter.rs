@@ -4,11 +4,11 @@ use std::convert::Infallible;
 use std::str::FromStr;
 use std::time::Duration;
 
-use clap::ValueEnum;
 use cove_trace::{ENTRY_TASK, HostCall, HostOutcome, RunOutcome, TraceEvent};
 use wildmatch::WildMatch;
 
 use super::texts;
+use crate::event_kind::EventKind;
 
 /// Options that choose events. Of one kind, any may hold; of those given, every kind has to.
 #[derive(clap::Args)]
@@ -47,25 +47,10 @@ fn pattern(text: &str) -> Result<WildMatch, Infallible> {
     Ok(WildMatch::new(text))
 }
 
-/// The kinds of events, by their names in the format.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-#[value(rename_all = "snake_case")]
-enum EventKind {
-    TaskSpawned,
-    TaskCompleted,
-    TaskCancelled,
-    HostCall,
-    EntryEnter,
-    EntryExit,
-    HeapCollected,
-    HeapSummary,
-    RunEnded,
-}
-
 impl Filter {
     pub(super) fn admits(&self, line: u64, event: &TraceEvent<'_>) -> bool {
         any(&self.lines, |lines| lines.first <= line && line <= lines.last)
-            && any(&self.event, |kind| *kind == kind_of(event))
+            && any(&self.event, |kind| *kind == EventKind::of(event))
             && any(&self.task, |task| concerns(event, *task))
             && any(&self.capability, |pattern| call(event).is_some_and(|call| pattern.matches(call.site.capability())))
             && any(&self.op, |pattern| call(event).is_some_and(|call| is_of(call, pattern)))
@@ -128,20 +113,6 @@ fn concerns(event: &TraceEvent<'_>, task: u64) -> bool {
         TraceEvent::HostCall(HostCall { task: by, .. }) | TraceEvent::HeapCollected { task: by, .. } => by == task,
         TraceEvent::EntryEnter { .. } | TraceEvent::EntryExit { .. } => task == ENTRY_TASK,
         TraceEvent::HeapSummary(_) | TraceEvent::RunEnded { .. } => false,
-    }
-}
-
-fn kind_of(event: &TraceEvent<'_>) -> EventKind {
-    match event {
-        TraceEvent::TaskSpawned { .. } => EventKind::TaskSpawned,
-        TraceEvent::TaskCompleted { .. } => EventKind::TaskCompleted,
-        TraceEvent::TaskCancelled { .. } => EventKind::TaskCancelled,
-        TraceEvent::HostCall(_) => EventKind::HostCall,
-        TraceEvent::EntryEnter { .. } => EventKind::EntryEnter,
-        TraceEvent::EntryExit { .. } => EventKind::EntryExit,
-        TraceEvent::HeapCollected { .. } => EventKind::HeapCollected,
-        TraceEvent::HeapSummary(_) => EventKind::HeapSummary,
-        TraceEvent::RunEnded { .. } => EventKind::RunEnded,
     }
 }
 

@@ -4,6 +4,7 @@ mod filter;
 mod row;
 mod texts;
 
+use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::io::{self, Read, Write};
 
@@ -11,7 +12,8 @@ use cove_trace::{TraceEvent, TraceReader};
 
 pub(crate) use self::filter::Filter;
 use self::row::{Layout, TITLES};
-use crate::diagnostics::Diagnostics;
+use crate::diagnostics::{Diagnostics, note};
+use crate::follow::source::{FollowedFile, Watcher};
 use crate::input::Input;
 use crate::output::Output;
 use crate::terminal;
@@ -33,6 +35,9 @@ pub(crate) struct Args {
     file: Input,
     #[command(flatten)]
     shape: Shape,
+    /// Go on with what is written from now on, until interrupted: cove-trace follow.
+    #[arg(short, long)]
+    follow: bool,
     // Last, since what follows would stand under its heading.
     #[command(flatten)]
     filter: Filter,
@@ -40,7 +45,7 @@ pub(crate) struct Args {
 
 /// How what was chosen is given.
 #[derive(clap::Args)]
-struct Shape {
+pub(crate) struct Shape {
     /// Stop after so many events.
     #[arg(short = 'n', long, value_name = "N")]
     limit: Option<u64>,
@@ -56,10 +61,99 @@ struct Shape {
 }
 
 pub(crate) fn run(args: &Args, output: &mut Output, diagnostics: &mut Diagnostics) -> io::Result<()> {
+    if args.follow {
+        return follow(&args.file, &args.filter, &args.shape, output, diagnostics);
+    }
     let Some(mut reader) = args.file.open(diagnostics) else { return Ok(()) };
-    let mut timeline = Timeline::begin(&args.filter, &args.shape, output)?;
-    timeline.read(&mut reader, &args.file.name(), diagnostics)?;
-    timeline.end()
+    let timeline = RefCell::new(Timeline::begin(&args.filter, &args.shape, output)?);
+    read(&timeline, &mut reader, &args.file.name(), diagnostics)?;
+    timeline.into_inner().end()
+}
+
+/// Gives the events as they are written.
+pub(crate) fn follow(
+    file: &Input,
+    filter: &Filter,
+    shape: &Shape,
+    output: &mut Output,
+    diagnostics: &mut Diagnostics,
+) -> io::Result<()> {
+    let name = file.name();
+    let Some(path) = file.path() else {
+        let Some(mut reader) = file.open(diagnostics) else { return Ok(()) };
+        let mut timeline = Timeline::begin(filter, shape, output)?;
+        timeline.is_live = true;
+        let timeline = RefCell::new(timeline);
+        read(&timeline, &mut reader, &name, diagnostics)?;
+        return timeline.into_inner().end();
+    };
+    let timeline = RefCell::new(Timeline::begin(filter, shape, output)?);
+    let waiting = Waiting { timeline: &timeline, failure: RefCell::new(None), name: &name };
+    let mut source = FollowedFile::new(path, &waiting);
+    while !source.is_ended() && !timeline.borrow().is_done() {
+        read(&timeline, &mut TraceReader::new(&mut source), &name, diagnostics)?;
+    }
+    match waiting.failure.take() {
+        Some(failure) => Err(failure),
+        None => timeline.borrow_mut().end(),
+    }
+}
+
+/// What is done while there is nothing to read.
+struct Waiting<'t, 'o> {
+    timeline: &'t RefCell<Timeline<'o>>,
+    /// The error of standard output for which waiting was given up.
+    failure: RefCell<Option<io::Error>>,
+    name: &'t str,
+}
+
+impl Watcher for &Waiting<'_, '_> {
+    fn caught_up(&self) -> bool {
+        match self.timeline.borrow_mut().catch_up() {
+            Ok(()) => true,
+            Err(error) => {
+                *self.failure.borrow_mut() = Some(error);
+                false
+            }
+        }
+    }
+
+    fn note(&self, message: &str) {
+        note(self.name, message);
+    }
+}
+
+/// Reads a trace to its end, or to the last event that can be wanted.
+fn read(
+    timeline: &RefCell<Timeline<'_>>,
+    reader: &mut TraceReader<impl Read>,
+    name: &str,
+    diagnostics: &mut Diagnostics,
+) -> io::Result<()> {
+    while !timeline.borrow().is_done() {
+        // Not borrowed while the reader may wait.
+        let next = reader.next_event_with_line();
+        let mut timeline = timeline.borrow_mut();
+        let chosen = match next {
+            Ok(None) => break,
+            Ok(Some((line, event))) => timeline.choose(line, &event),
+            // The wait was given up in the middle of a line: nothing is wrong with it.
+            Err(_) if timeline.is_given_up => break,
+            Err(error) => {
+                // What came before it is seen before it.
+                timeline.output.flush()?;
+                diagnostics.fault(name, &error);
+                Chosen::Not
+            }
+        };
+        match chosen {
+            Chosen::Row(row) => timeline.give(row.as_bytes())?,
+            Chosen::Line => timeline.give(reader.line_text())?,
+            Chosen::Not => {}
+        }
+        timeline.passed(reader.line());
+    }
+    Ok(())
 }
 
 /// The events that were asked for, on their way out.
@@ -71,6 +165,11 @@ struct Timeline<'a> {
     left: u64,
     /// The last ones, if only those are wanted, and how many of them.
     tail: Option<(usize, VecDeque<Vec<u8>>)>,
+    is_past_last_line: bool,
+    /// Whether each row is to be seen at once.
+    is_live: bool,
+    /// Whether nobody reads what is given, so that waiting for more is over.
+    is_given_up: bool,
     output: &'a mut Output,
 }
 
@@ -82,35 +181,26 @@ impl<'a> Timeline<'a> {
             writeln!(output, "{TITLES}")?;
         }
         let tail = shape.tail.map(|wanted| (wanted, VecDeque::new()));
-        Ok(Self { filter, layout, left: shape.limit.unwrap_or(u64::MAX), tail, output })
+        Ok(Self {
+            filter,
+            layout,
+            left: shape.limit.unwrap_or(u64::MAX),
+            tail,
+            is_past_last_line: false,
+            is_live: false,
+            is_given_up: false,
+            output,
+        })
     }
 
-    /// Reads a trace to its end, or to the last event that can be wanted.
-    fn read(
-        &mut self,
-        reader: &mut TraceReader<impl Read>,
-        name: &str,
-        diagnostics: &mut Diagnostics,
-    ) -> io::Result<()> {
-        let last_line = self.filter.last_line().unwrap_or(u64::MAX);
-        while self.left > 0 && reader.line() < last_line {
-            let row = match reader.next_event_with_line() {
-                Ok(None) => break,
-                Ok(Some((line, event))) => self.choose(line, &event),
-                Err(error) => {
-                    // What came before it is seen before it.
-                    self.output.flush()?;
-                    diagnostics.fault(name, &error);
-                    continue;
-                }
-            };
-            match row {
-                Chosen::Row(row) => self.give(row.as_bytes())?,
-                Chosen::Line => self.give(reader.line_text())?,
-                Chosen::Not => {}
-            }
-        }
-        Ok(())
+    /// Whether no more events are wanted.
+    fn is_done(&self) -> bool {
+        self.left == 0 || self.is_past_last_line
+    }
+
+    /// Learns that the trace was read up to this line.
+    fn passed(&mut self, line: u64) {
+        self.is_past_last_line = self.filter.last_line().is_some_and(|last| line >= last);
     }
 
     fn choose(&self, line: u64, event: &TraceEvent<'_>) -> Chosen {
@@ -131,8 +221,22 @@ impl<'a> Timeline<'a> {
                 }
                 Ok(())
             }
-            None => write_row(self.output, row),
+            None => {
+                write_row(self.output, row)?;
+                if self.is_live { self.output.flush() } else { Ok(()) }
+            }
         }
+    }
+
+    /// Lets everything be seen that was given so far, since more is only to come.
+    fn catch_up(&mut self) -> io::Result<()> {
+        let caught_up = self.end().and_then(|()| self.output.flush());
+        let caught_up = match caught_up {
+            Ok(()) if self.output.is_closed() => Err(io::ErrorKind::BrokenPipe.into()),
+            other => other,
+        };
+        self.is_given_up = caught_up.is_err();
+        caught_up
     }
 
     /// Gives what was held back until the end was known.

@@ -1,0 +1,47 @@
+//! Grants as TOML, for a configuration to start from.
+
+use std::io::{self, Write};
+
+use cove_trace::summary::is_unsafe_to_show;
+
+use super::needs::{Grants, Operations};
+
+pub(super) fn write(output: &mut impl Write, grants: &Grants) -> io::Result<()> {
+    write_list(output, "capabilities", grants.needed.keys())?;
+    if let Some(unused) = &grants.granted_unused {
+        write_list(output, "granted_unused", unused.iter())?;
+    }
+    write_table(output, "needed", &grants.needed)?;
+    write_table(output, "refused", &grants.refused)
+}
+
+fn write_table(output: &mut impl Write, name: &str, operations: &Operations) -> io::Result<()> {
+    writeln!(output, "\n[{name}]")?;
+    operations.iter().try_for_each(|(capability, calls)| write_list(output, &quoted(capability), calls.keys()))
+}
+
+fn write_list<'s>(output: &mut impl Write, key: &str, names: impl Iterator<Item = &'s String>) -> io::Result<()> {
+    let names: Vec<String> = names.map(|name| quoted(name)).collect();
+    writeln!(output, "{key} = [{}]", names.join(", "))
+}
+
+/// A basic string, which is also a quoted key.
+fn quoted(text: &str) -> String {
+    let escape = |character: char| match character {
+        '"' | '\\' => format!("\\{character}"),
+        _ if is_unsafe_to_show(character) => format!("\\U{:08X}", u32::from(character)),
+        _ => character.to_string(),
+    };
+    format!("\"{}\"", text.chars().map(escape).collect::<String>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn strings_are_quoted() {
+        assert_eq!(quoted("a.b"), "\"a.b\"");
+        assert_eq!(quoted("\"\\\n\u{7f}\u{e0041}日"), "\"\\\"\\\\\\U0000000A\\U0000007F\\U000E0041日\"");
+    }
+}

@@ -1,0 +1,166 @@
+//! `cove-trace redact`.
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use cove_trace::redact::Redactor;
+use cove_trace::summary::escaped;
+use cove_trace::{TracePart, create_trace_file};
+
+use crate::diagnostics::Diagnostics;
+use crate::input::Input;
+use crate::output::Output;
+
+/// Makes the form of a trace that can be shared: of every argument and result, its type's name and nothing else.
+#[derive(clap::Args)]
+#[command(after_help = "\
+The trace stays as it is. Beside run.jsonl the redacted one is run-redacted.jsonl, which its owner alone can read; that of
+standard input goes to standard output. Lines that can't be read are left out.
+
+Names, figures and error messages stay. Messages can name things, as in \"notes.txt: no such file\": see --messages.
+
+Examples:
+  cove-trace redact run.jsonl
+  cove-trace redact --messages run.jsonl -o for-the-report.jsonl")]
+pub(crate) struct Args {
+    /// Replace the messages of errors and of the run's end, too.
+    #[arg(long)]
+    messages: bool,
+    /// Where to write it; - is standard output.
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// The trace; - is standard input.
+    file: Input,
+}
+
+/// Why no more of the trace is redacted.
+enum Stop {
+    /// Standard output gave an error.
+    Output(io::Error),
+    /// The file to write gave an error.
+    File(io::Error),
+}
+
+pub(crate) fn run(args: &Args, output: &mut Output, diagnostics: &mut Diagnostics) -> io::Result<()> {
+    let target = match &args.output {
+        Some(path) if path.as_os_str() == "-" => None,
+        Some(path) => Some(path.clone()),
+        None => args.file.path().map(beside),
+    };
+    if let (Some(target), Some(source)) = (&target, args.file.path())
+        && is_same_file(target, source)
+    {
+        diagnostics
+            .unusable(&shown(target), &"it is the trace itself, which stays as it is; name another file with -o");
+        return Ok(());
+    }
+    let Some(mut reader) = args.file.open(diagnostics) else { return Ok(()) };
+    let mut copy = Copy { target: target.as_deref(), file: None, output, events: 0 };
+    let redactor = Redactor::new().messages(args.messages);
+    let mut line = Vec::new();
+    let name = args.file.name();
+    let copied = reader
+        .walk(|part| {
+            line.clear();
+            match part {
+                TracePart::Header { header, .. } => redactor.header(header, &mut line),
+                TracePart::Event { event, .. } => {
+                    copy.events += 1;
+                    redactor.event(&event, &mut line);
+                }
+                TracePart::Fault(error) => {
+                    diagnostics.fault(&name, &error);
+                    return Ok(());
+                }
+            }
+            copy.write(&line)
+        })
+        .and_then(|()| copy.finish());
+    match copied {
+        Ok(()) => Ok(()),
+        Err(Stop::Output(error)) => Err(error),
+        Err(Stop::File(error)) => {
+            let target = target.unwrap_or_default();
+            diagnostics.unusable(&shown(&target), &format_args!("can't be written: {error}"));
+            Ok(())
+        }
+    }
+}
+
+fn shown(path: &Path) -> String {
+    path.to_string_lossy().into_owned()
+}
+
+/// The name beside a trace: `run-redacted.jsonl` for `run.jsonl`, and for `run.jsonl.gz`, as what is written is not compressed.
+fn beside(trace: &Path) -> PathBuf {
+    let plain = match trace.extension().and_then(|extension| extension.to_str()) {
+        Some("gz" | "zst") => trace.with_extension(""),
+        _ => trace.to_owned(),
+    };
+    let stem = if plain.extension().is_some_and(|extension| extension == "jsonl") {
+        plain.file_stem()
+    } else {
+        plain.file_name()
+    };
+    let mut name = stem.unwrap_or_default().to_owned();
+    name.push("-redacted.jsonl");
+    plain.with_file_name(name)
+}
+
+/// Whether both paths lead to one file. Another hard link to it is another file here: writing replaces the link alone.
+fn is_same_file(target: &Path, source: &Path) -> bool {
+    match (fs::canonicalize(target), fs::canonicalize(source)) {
+        (Ok(target), Ok(source)) => target == source,
+        _ => false,
+    }
+}
+
+/// The redacted trace on its way out. Its file is made when there is something to write: a trace of which nothing can be read
+/// leaves none.
+struct Copy<'a> {
+    /// The file to write; none for standard output.
+    target: Option<&'a Path>,
+    file: Option<BufWriter<File>>,
+    output: &'a mut Output,
+    events: u64,
+}
+
+impl Copy<'_> {
+    fn write(&mut self, line: &[u8]) -> Result<(), Stop> {
+        let Some(target) = self.target else { return self.output.write_all(line).map_err(Stop::Output) };
+        let file = match &mut self.file {
+            Some(file) => file,
+            None => self.file.insert(BufWriter::new(create_trace_file(target).map_err(Stop::File)?)),
+        };
+        file.write_all(line).map_err(Stop::File)
+    }
+
+    /// Gets the rest of it out, and says what was made.
+    fn finish(&mut self) -> Result<(), Stop> {
+        let (Some(target), Some(file)) = (self.target, &mut self.file) else { return Ok(()) };
+        file.flush().map_err(Stop::File)?;
+        let target = shown(target);
+        writeln!(self.output, "{}: events {}, redacted", escaped(&target), self.events).map_err(Stop::Output)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_beside_traces() {
+        for (trace, redacted) in [
+            ("run.jsonl", "run-redacted.jsonl"),
+            ("a/b.c/run.jsonl", "a/b.c/run-redacted.jsonl"),
+            ("run.jsonl.gz", "run-redacted.jsonl"),
+            ("run.jsonl.zst", "run-redacted.jsonl"),
+            ("run.trace", "run.trace-redacted.jsonl"),
+            ("run", "run-redacted.jsonl"),
+            (".jsonl", ".jsonl-redacted.jsonl"),
+        ] {
+            assert_eq!(beside(Path::new(trace)), Path::new(redacted), "{trace}");
+        }
+    }
+}
