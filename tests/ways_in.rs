@@ -158,7 +158,7 @@ fn from_line(mut reader: TraceReader<impl Source>, line: u64) -> (bool, Vec<(u64
     let mut seen = Vec::new();
     // The header's faults are said before anything is passed.
     while reader.header().is_err() {}
-    let is_there = reader.pass_to_line(line).unwrap();
+    let is_there = reader.pass_to_line(line).expect("a slice is read without errors of its own");
     walk(&mut reader, &mut seen);
     seen.retain(|(_, seen)| !matches!(seen, Seen::Header(_)));
     (is_there, seen)
