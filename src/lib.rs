@@ -136,7 +136,7 @@
 //! | (none) | | the library: `itoa`, `ryu`, `memchr`, `smallvec`, `bumpalo` |
 //! | `summary` | by `cli` | `summary`, a run's figures as a type: `serde`, `unicode-width` |
 //! | `diff` | by `cli` | `diff`, two runs compared: `serde`, `imara-diff` |
-//! | `cli` | yes | the command `cove-trace`: `clap`, `serde_json` |
+//! | `cli` | yes | the command `cove-trace`: `clap` and its companions, `serde_json`, small crates |
 //! | `mmap` | | `MappedFile`, on Unix: `memmap2`, `libc` |
 //! | `compress` | yes | gzip and zstd in [`compress`]: `flate2` on `zlib-rs`, `zstd`; five crates, and a C compiler |
 //! | `arbitrary` | | `Arbitrary` for the owned forms: `arbitrary` |

@@ -17,7 +17,10 @@ pub(crate) fn colored(choice: ColorChoice) -> bool {
     }
 }
 
-/// The columns that a row may take: those of the terminal, or what the variable `COLUMNS` says. None when neither is known:
+/// What a terminal is taken to have that does not say how wide it is.
+const USUAL: usize = 80;
+
+/// The columns that a row may take: those of the terminal, or what the variable `COLUMNS` says. None when there is neither:
 /// then a program reads the rows, or a file keeps them, and they are given whole.
 pub(crate) fn width() -> Option<usize> {
     let told = || std::env::var("COLUMNS").ok()?.parse().ok().filter(|columns| *columns > 0);
@@ -25,6 +28,6 @@ pub(crate) fn width() -> Option<usize> {
         let (terminal_size::Width(columns), _) = terminal_size::terminal_size_of(io::stdout())?;
         Some(usize::from(columns))
     };
-    let columns = if io::stdout().is_terminal() { measured().or_else(told) } else { told() };
+    let columns = if io::stdout().is_terminal() { measured().or_else(told).or(Some(USUAL)) } else { told() };
     columns.map(|columns| columns.max(NARROWEST))
 }
