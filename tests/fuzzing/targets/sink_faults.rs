@@ -24,6 +24,8 @@ enum OnWrite {
     TakeAll,
     /// Takes at most so many bytes.
     Take(u8),
+    /// Takes all but so many bytes.
+    Leave(u8),
     Fail(AnyError),
     /// Takes all and claims to have taken so many more.
     Overclaim(usize),
@@ -80,11 +82,12 @@ impl<'a> Arbitrary<'a> for AnyError {
 
 impl<'a> Arbitrary<'a> for OnWrite {
     fn arbitrary(u: &mut Unstructured<'a>) -> Result<Self> {
-        Ok(match u.int_in_range(0..=6)? {
+        Ok(match u.int_in_range(0..=7)? {
             0 => Self::TakeAll,
-            1..=3 => Self::Take(u.arbitrary()?),
-            4 => Self::Fail(u.arbitrary()?),
-            5 => Self::Overclaim(u.arbitrary()?),
+            1 | 2 => Self::Take(u.arbitrary()?),
+            3 => Self::Leave(u.int_in_range(1..=4)?),
+            4 | 5 => Self::Fail(u.arbitrary()?),
+            6 => Self::Overclaim(u.arbitrary()?),
             _ => Self::Panic(u.arbitrary()?),
         })
     }
@@ -131,6 +134,8 @@ struct Log {
     /// The last thing that went wrong, and not only for a moment.
     last_error: Option<ErrorKind>,
     write_failures: u32,
+    /// It was given nothing to write, or something after a failure. (A panic here would be taken for the writer's own.)
+    misused: bool,
     panicked_in_write: bool,
     flushes: u32,
 }
@@ -155,10 +160,6 @@ impl Scripted {
             self.log.last_error = Some(kind);
         }
     }
-
-    fn acknowledges(&mut self, taken: usize) {
-        self.log.acknowledged += taken;
-    }
 }
 
 fn next<T>(script: &mut Vec<T>) -> Option<T> {
@@ -172,33 +173,17 @@ fn unwind() -> ! {
 
 impl Write for Scripted {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        assert!(!bytes.is_empty(), "nothing was to be written");
-        assert_eq!(self.log.write_failures, 0, "written to again for the same line after a failure");
+        self.log.misused |= bytes.is_empty() || self.log.write_failures > 0;
+        let most = |on_write| match on_write {
+            OnWrite::Take(most) => usize::from(most),
+            OnWrite::Leave(left) => bytes.len().saturating_sub(left.into()),
+            _ => bytes.len(),
+        };
         match next(&mut self.script.writes).unwrap_or(OnWrite::TakeAll) {
-            OnWrite::Take(0) => {
+            short @ (OnWrite::Take(_) | OnWrite::Leave(_)) if most(short) == 0 => {
                 self.log.write_failures += 1;
                 self.fails(ErrorKind::WriteZero);
                 Ok(0)
-            }
-            OnWrite::Take(most) => {
-                let taken = self.take(bytes, most.into());
-                self.acknowledges(taken);
-                Ok(taken)
-            }
-            OnWrite::TakeAll => {
-                let taken = self.take(bytes, usize::MAX);
-                self.acknowledges(taken);
-                Ok(taken)
-            }
-            OnWrite::Overclaim(more) => {
-                let taken = self.take(bytes, usize::MAX);
-                self.acknowledges(taken);
-                Ok(taken.saturating_add(more))
-            }
-            OnWrite::Fail(error) => {
-                self.log.write_failures += u32::from(error.kind() != ErrorKind::Interrupted);
-                self.fails(error.kind());
-                Err(error.kind().into())
             }
             OnWrite::Panic(most) => {
                 self.take(bytes, most.into());
@@ -206,6 +191,17 @@ impl Write for Scripted {
                 self.log.panicked_in_write = true;
                 self.fails(ErrorKind::Other);
                 unwind()
+            }
+            OnWrite::Fail(error) => {
+                self.log.write_failures += u32::from(error.kind() != ErrorKind::Interrupted);
+                self.fails(error.kind());
+                Err(error.kind().into())
+            }
+            taking => {
+                let taken = self.take(bytes, most(taking));
+                self.log.acknowledged += taken;
+                let claimed_beyond = if let OnWrite::Overclaim(more) = taking { more } else { 0 };
+                Ok(taken.saturating_add(claimed_beyond))
             }
         }
     }
@@ -307,6 +303,7 @@ struct Account {
 
 impl Account {
     fn add(&mut self, event: &OwnedEvent, capture: ValueCapture, log: &Log, file: &[u8]) {
+        assert!(!log.misused, "the writer was given nothing to write, or more of a line after a failure");
         let arrived = file.strip_prefix(&self.file[..]).expect("what is in the file stays");
         let written = line(&event.view(&Arena::new()), capture);
         let inside_line = self.unsure || self.file.last() != Some(&b'\n');
