@@ -58,7 +58,8 @@ fn positions_fit(seen: &[Seen], trace: &[u8]) {
     let starts: Vec<usize> = std::iter::once(0).chain(newlines).collect();
     let mut last_line = 0;
     for (Position { line, column, offset }, fault) in faults(seen) {
-        // That a trace of nothing but white space lacks its header is said at its end, on the line after the last.
+        // Of a trace of nothing but white space, without a newline, that it lacks its header is said on the line after the
+        // last, which does not exist.
         let lacks_all = line > starts.len() as u64 && fault == Fault::Line(DecodeErrorKind::NoHeader);
         if lacks_all && offset == trace.len() as u64 {
             continue;
