@@ -27,7 +27,7 @@ run_one() {
     mkdir -p "$kept" "$found"
     log=$kept.log
     if cargo "+$toolchain" fuzz run "$target" "$kept" "fuzz/corpora/$target" -- \
-        -max_total_time="$seconds" -max_len=16384 -len_control=0 -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 >"$log" 2>&1; then
+        -max_total_time="$seconds" -max_len=16384 -len_control=0 -timeout=60 -rss_limit_mb=2048 -print_final_stats=1 >"$log" 2>&1; then
         printf '%s: %s\n' "$target" "$(grep -E '^#[0-9]+\s+DONE' "$log" | tr '\t' ' ')"
     else
         grep -v '^#' "$log" | tail -60

@@ -231,6 +231,18 @@ fn an_error_of_the_source_is_final_and_said_once() {
 }
 
 /// A file that grows after its end was met is for a new reader.
+/// A trace that ends on the line where its header should be is told so there, and not on a line that does not exist.
+#[test]
+fn the_end_of_a_trace_without_a_header_is_where_the_bytes_end() {
+    for (trace, line, column) in [("", 1, 1), ("\n", 2, 1), (" \t\r", 1, 4), ("\n \n  ", 3, 3)] {
+        let mut reader = TraceReader::new(trace.as_bytes());
+        let error = reader.next_event().unwrap_err();
+        let offset = trace.len() as u64;
+        assert_eq!(error.position(), Position { line, column, offset }, "{trace:?}");
+        assert_eq!(reader.line(), line);
+    }
+}
+
 #[test]
 fn nothing_comes_after_the_end() {
     let asked = Cell::new(0);

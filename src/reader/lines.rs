@@ -24,6 +24,10 @@ pub(super) struct Lines<S> {
     passed: u64,
     /// Bytes in the source before `unread`.
     offset: u64,
+    /// Newlines among those bytes.
+    newlines: u64,
+    /// Bytes in the source before the line that the next byte is part of.
+    line_start: u64,
     limit: usize,
     source_ended: bool,
     /// A line longer than the limit that the window has only a part of.
@@ -98,6 +102,8 @@ impl<S: Source> Lines<S> {
             searched: 0,
             passed: 0,
             offset: 0,
+            newlines: 0,
+            line_start: 0,
             limit,
             source_ended: whole.is_some(),
             long: None,
@@ -129,9 +135,15 @@ impl<S: Source> Lines<S> {
         self.passed
     }
 
-    /// The position after the last line that was handed out.
+    /// The position after what was handed out or passed.
     pub(super) fn position(&self) -> Position {
-        Position { line: self.passed + 1, column: 1, offset: self.offset }
+        Position { line: self.newlines + 1, column: self.offset - self.line_start + 1, offset: self.offset }
+    }
+
+    /// A newline was taken.
+    fn end_line(&mut self) {
+        self.newlines += 1;
+        self.line_start = self.offset;
     }
 
     pub(super) fn text(&self, line: &RawLine) -> &[u8] {
@@ -149,6 +161,8 @@ impl<S: Source> Lines<S> {
         self.searched = line.bytes.len();
         self.passed -= 1;
         self.offset = line.offset;
+        self.newlines -= u64::from(line.terminated);
+        self.line_start = line.offset;
     }
 
     /// Takes the next `len` bytes, and a newline after them if there is one, out of what is unread.
@@ -156,6 +170,9 @@ impl<S: Source> Lines<S> {
         let (start, offset) = (self.unread.start, self.offset);
         self.take(len + usize::from(terminated));
         self.passed += 1;
+        if terminated {
+            self.end_line();
+        }
         self.last = start..start + len;
         RawLine { number: self.passed, terminated, offset, len: len as u64, bytes: start..start + len }
     }
@@ -218,6 +235,9 @@ impl<S: Source> Lines<S> {
             line.len += of_line as u64;
             line.terminated = newline.is_some();
             self.take(of_line + usize::from(line.terminated));
+            if line.terminated {
+                self.end_line();
+            }
             if line.terminated || self.source_ended {
                 break;
             }
@@ -249,6 +269,7 @@ impl<S: Source> Lines<S> {
                     Some(found) => {
                         self.take(self.searched + found + 1);
                         self.passed += 1;
+                        self.end_line();
                     }
                     None => break,
                 }
