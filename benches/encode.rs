@@ -2,8 +2,9 @@
 //!
 //! `cargo bench --bench encode` runs Criterion's groups, and then a loop of its own that takes the writers in turn, prints
 //! a table of medians, and writes the ratios to `target/encode-ratios.json`. `-- --ratios` runs only that loop.
+//! The events of `encode_example` are those that `cargo run --release --example interpreter` recorded.
 //! `-- --instructions GROUP WRITER` runs one writer over one corpus a fixed number of times, for callgrind.
-#![allow(missing_docs, clippy::print_stdout, reason = "a benchmark reports to a person")]
+#![allow(missing_docs, clippy::print_stdout, clippy::print_stderr, reason = "a benchmark reports to a person")]
 
 mod support;
 
@@ -19,7 +20,7 @@ use cove_trace::{
 };
 use criterion::{Criterion, Throughput};
 use support::timing::{Contender, Group, count_passes, medians, table, write_ratios};
-use support::{corpora, live, plain, recorded, serde_form};
+use support::{corpora, example, live, plain, recorded, serde_form};
 
 /// A buffer is cleared once it has grown past this, as a sink with a buffer of its own would.
 const CLEARED_AT: usize = 64 * 1024;
@@ -60,13 +61,18 @@ fn main() -> io::Result<()> {
 }
 
 fn corpora() -> Vec<Corpus> {
-    vec![
+    let mut corpora = vec![
         Corpus { name: "encode_mixed", events: corpora::mixed(1, 100_000) },
         Corpus { name: "encode_hot", events: corpora::mixed(1, 1_000) },
         Corpus { name: "encode_strings", events: corpora::texts(1, 200) },
         Corpus { name: "encode_numbers", events: corpora::numbers(1, 200) },
         Corpus { name: "encode_hot_second_seed", events: corpora::mixed(2, 1_000) },
-    ]
+    ];
+    match example::events() {
+        Ok(events) => corpora.push(Corpus { name: "encode_example", events }),
+        Err(reason) => eprintln!("SKIPPED: encode_example: {reason}"),
+    }
+    corpora
 }
 
 /// Where the events of a corpus lie.

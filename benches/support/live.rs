@@ -151,7 +151,11 @@ impl Live<'_> {
             wait: call.wait,
             granted: call.granted,
             args: &args[..self.args.len()],
-            outcome: self.result.as_ref().map(|result| HostOutcome::Value(RecordedValue::Live(result))),
+            outcome: call.outcome.as_ref().map(|outcome| match (outcome, &self.result) {
+                (_, Some(result)) => HostOutcome::Value(RecordedValue::Live(result)),
+                (OwnedOutcome::Error(message), None) => HostOutcome::Error(message),
+                (_, None) => HostOutcome::NotRecordable,
+            }),
         }));
     }
 }

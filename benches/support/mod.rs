@@ -2,6 +2,7 @@
 #![allow(unreachable_pub, dead_code, reason = "each benchmark compiles this for itself and uses a part of it")]
 
 pub mod corpora;
+pub mod example;
 pub mod live;
 pub mod plain;
 pub mod recorded;
