@@ -164,6 +164,7 @@ pub mod fuzzing;
 pub mod integrating {}
 mod names;
 pub mod owned;
+pub mod parallel;
 pub mod reader;
 pub mod redact;
 pub mod replay;

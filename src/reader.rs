@@ -13,6 +13,7 @@ pub use self::source::{Pieces, Slice, Source};
 pub use self::walk::TracePart;
 use crate::decode::{DecodeError, DecodeErrorKind, Decoder};
 use crate::event::{TraceEvent, TraceHeader};
+use crate::parallel::Extent;
 
 /// Reads a trace: from any [`Read`](io::Read) (a file, a pipe, a socket) with [`new`](Self::new), from memory with
 /// [`from_slice`](TraceReader::from_slice), from [pieces](TraceReader::from_pieces) that the caller hands over as they arrive.
@@ -44,6 +45,8 @@ pub struct TraceReader<S> {
     header_walked: bool,
     /// The physical line that was looked at last.
     line: u64,
+    /// Lines that begin at this byte or after it are somebody else's.
+    until: u64,
     /// Nothing comes any more: the end, or an error that ends the trace, was reported.
     ended: bool,
 }
@@ -130,7 +133,15 @@ impl<S: Source> TraceReader<S> {
     fn of(source: S) -> Self {
         let lines = Lines::new(source, DEFAULT_LINE_LIMIT);
         let header = HeaderState::Due;
-        Self { lines, decoder: Decoder::new(), header, header_walked: false, line: 0, ended: false }
+        Self { lines, decoder: Decoder::new(), header, header_walked: false, line: 0, until: u64::MAX, ended: false }
+    }
+
+    /// The same reader for a part of a trace that does not begin with the header, and has the lines that begin in its first
+    /// `len` bytes.
+    pub(crate) fn after_header(mut self, header: &TraceHeader, len: u64) -> Self {
+        self.header = HeaderState::Read(header.clone());
+        self.until = len;
+        self
     }
 
     /// The same reader with another limit for the length of a line, in bytes, its newline not counted. A longer line is an
@@ -227,7 +238,7 @@ impl<S: Source> TraceReader<S> {
 
     /// The next line that is not blank.
     fn next_line(&mut self) -> Result<Option<RawLine>, ReadError> {
-        while !self.ended {
+        while !self.ended && self.lines.position().offset < self.until {
             match self.lines.next() {
                 Ok(Some(line)) if is_blank(self.lines.text(&line)) => {}
                 Ok(Some(line)) => {
@@ -341,6 +352,18 @@ fn is_cut(text: &[u8], error: &DecodeError) -> bool {
 }
 
 impl ReadError {
+    /// An error of a source of which nothing was read.
+    pub(crate) fn at_start(error: io::Error) -> Self {
+        Self { position: Position { line: 1, column: 1, offset: 0 }, kind: ReadErrorKind::Io(error) }
+    }
+
+    /// The same error in a trace that begins with `before`.
+    pub(crate) fn after(mut self, before: Extent) -> Self {
+        self.position.line += before.lines;
+        self.position.offset += before.bytes;
+        self
+    }
+
     /// Where: the byte that is blamed.
     #[must_use]
     pub fn position(&self) -> Position {

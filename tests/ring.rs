@@ -15,7 +15,7 @@ use std::time::Duration;
 use allocation_counter::measure;
 use common::print_call;
 use common::scratch_dir::ScratchDir;
-use cove_trace::check::{Checker, Severity};
+use cove_trace::check::{Checker, Remark, Severity};
 use cove_trace::{
     HeapSummary, RecordedValue, RecordingBackend, RingSink, RunOutcome, TraceEvent, TraceHeader, TraceReader,
     TraceSink, TraceValue, ValueCapture, ValueWriter, create_trace_file, encode_event,
@@ -55,11 +55,10 @@ fn assert_sound(dump: &[u8]) -> usize {
     while reader.next_event().expect("every line is sound").is_some() {
         events += 1;
     }
-    Checker::new().partial(true).read(
-        &mut TraceReader::new(dump),
-        |error| panic!("{error}"),
-        |finding| findings.push(finding),
-    );
+    Checker::new().partial(true).read(&mut TraceReader::new(dump), |remark| match remark {
+        Remark::Finding(finding) => findings.push(finding),
+        Remark::Fault(error) => panic!("{error}"),
+    });
     findings.retain(|finding| finding.severity == Severity::Error);
     assert_eq!(findings, []);
     events

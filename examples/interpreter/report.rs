@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use cove_trace::TraceReader;
-use cove_trace::check::Checker;
+use cove_trace::check::{Checker, Remark};
 use cove_trace::summary::{Summary, escaped};
 
 use crate::runtime::Ending;
@@ -26,11 +26,11 @@ impl Report {
         });
         summary.file = path.display().to_string();
         // What can't be read was reported by the summary.
-        Checker::new().partial(partial).read(
-            &mut TraceReader::new(File::open(path)?),
-            |_| {},
-            |finding| problems.push(format!("line {}: {}", finding.line, finding.message)),
-        );
+        Checker::new().partial(partial).read(&mut TraceReader::new(File::open(path)?), |remark| {
+            if let Remark::Finding(finding) = remark {
+                problems.push(format!("line {}: {}", finding.line, finding.message));
+            }
+        });
         Ok(Self { summary, problems })
     }
 

@@ -15,16 +15,23 @@
 //! ```
 
 mod entries;
+mod fact;
+mod piece;
 mod redaction;
+mod seen_names;
+mod task_table;
 mod tasks;
 
 use std::convert::Infallible;
 use std::fmt;
 
 use self::entries::OpenEntries;
+use self::fact::{Fact, Names};
+use self::piece::Judge;
 use self::tasks::Tasks;
-use crate::event::{HostCall, TraceEvent, TraceHeader};
+use crate::event::{TraceEvent, TraceHeader};
 use crate::names::ValueCapture;
+use crate::parallel::{Extent, Parts, ReadAt};
 use crate::reader::{ReadError, Source, TracePart, TraceReader};
 
 /// Something about a trace that can't be, or that its reader should know.
@@ -46,6 +53,24 @@ pub enum Severity {
     Error,
     /// A run can have produced it, but something may be missing.
     Warning,
+}
+
+/// What there is to say about a trace that is read and checked.
+#[derive(Debug)]
+pub enum Remark {
+    /// Something can't be read. Reading goes on after it if that is possible.
+    Fault(ReadError),
+    /// Something can't be.
+    Finding(Finding),
+}
+
+/// How much of a trace was checked.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub struct Checked {
+    /// Events, the header not counted.
+    pub events: u64,
+    /// Lines and bytes.
+    pub extent: Extent,
 }
 
 impl fmt::Display for Severity {
@@ -77,6 +102,7 @@ pub struct Checker {
     ended_on: Option<u64>,
     /// The last line that something stood on.
     last_line: Option<u64>,
+    events: u64,
 }
 
 impl Checker {
@@ -105,58 +131,74 @@ impl Checker {
 
     /// Looks at the event on that line.
     pub fn event(&mut self, line: u64, event: &TraceEvent<'_>, report: &mut impl FnMut(Finding)) {
+        self.fact(line, Fact::of(event), report);
+        if self.capture == Some(ValueCapture::Redacted) {
+            redaction::event(event, &mut error_on(line, report));
+        }
+    }
+
+    fn fact(&mut self, line: u64, fact: Fact<Names<'_>>, report: &mut impl FnMut(Finding)) {
         self.last_line = Some(line);
+        self.events += 1;
         let error = &mut error_on(line, report);
         if let Some(end) = self.ended_on {
-            error(format!("{} after the run ended on line {end}", event_name(event)));
+            error(format!("{} after the run ended on line {end}", fact.event_name()));
         }
-        match event {
-            TraceEvent::TaskSpawned { id, parent, .. } => self.tasks.spawned(line, *id, *parent, self.partial, error),
-            TraceEvent::TaskCompleted { id, .. } => self.tasks.completed(line, *id, self.partial, error),
-            TraceEvent::TaskCancelled { id } => self.tasks.cancelled(line, *id, self.partial, error),
-            TraceEvent::HostCall(call) => self.host_call(line, call, error),
-            TraceEvent::EntryEnter { module, function } => self.entries.enter(module, function),
-            TraceEvent::EntryExit { module, function, .. } => {
-                if !self.entries.exit(module, function) && !self.partial {
-                    error(format!("entry_exit of {module}.{function} without its entry_enter"));
+        match fact {
+            Fact::Spawned { id, parent } => self.tasks.spawned(line, id, parent, self.partial, error),
+            Fact::Completed { id } => self.tasks.completed(line, id, self.partial, error),
+            Fact::Cancelled { id } => self.tasks.cancelled(line, id, self.partial, error),
+            Fact::Called { task, names, has_ungranted_outcome } => {
+                self.tasks.called(line, task, names, self.partial, error);
+                if has_ungranted_outcome {
+                    let Names { module, name: op } = names;
+                    error(format!("{module}.{op} was not granted, but the call has an outcome"));
                 }
             }
-            TraceEvent::RunEnded { .. } => {
+            Fact::Entered(Names { module, name }) => self.entries.enter(module, name),
+            Fact::Exited(Names { module, name }) => {
+                if !self.entries.exit(module, name) && !self.partial {
+                    error(format!("entry_exit of {module}.{name} without its entry_enter"));
+                }
+            }
+            Fact::HeapCollected | Fact::HeapSummary => {}
+            Fact::Ended => {
                 self.ended_on.get_or_insert(line);
             }
-            TraceEvent::HeapCollected { .. } | TraceEvent::HeapSummary(_) => {}
-        }
-        if self.capture == Some(ValueCapture::Redacted) {
-            redaction::event(event, error);
         }
     }
 
-    fn host_call(&mut self, line: u64, call: &HostCall<'_>, error: &mut impl FnMut(String)) {
-        self.tasks.called(line, call, self.partial, error);
-        if !call.granted && call.outcome.is_some() {
-            let (module, op) = (call.site.module(), call.site.op());
-            error(format!("{module}.{op} was not granted, but the call has an outcome"));
-        }
-    }
-
-    /// Reads what is left of a trace to its end and looks at all of it, its end too.
-    ///
-    /// What can't be read is handed to `on_error`, and passed.
-    pub fn read<S: Source>(
-        mut self,
-        reader: &mut TraceReader<S>,
-        mut on_error: impl FnMut(&ReadError),
-        mut report: impl FnMut(Finding),
-    ) {
+    /// Reads what is left of a trace to its end, past every fault that can be passed, and looks at all of it, its end too.
+    pub fn read<S: Source>(mut self, reader: &mut TraceReader<S>, mut report: impl FnMut(Remark)) -> Checked {
         let Ok(()) = reader.walk(|part| {
-            match part {
-                TracePart::Header { line, header } => self.header(line, header, &mut report),
-                TracePart::Event { line, ref event } => self.event(line, event, &mut report),
-                TracePart::Fault(error) => on_error(&error),
-            }
+            self.part(part, &mut report);
             Ok::<_, Infallible>(())
         });
-        self.finish(&mut report);
+        let extent = Extent { lines: reader.lines_read(), bytes: reader.bytes_read() };
+        self.conclude(extent, &mut report)
+    }
+
+    /// Reads a trace to its end on several threads, and looks at all of it. The remarks are those of [`read`](Self::read), in
+    /// the same order.
+    pub fn read_parts<F: ReadAt + ?Sized>(self, parts: &Parts<'_, F>, report: impl FnMut(Remark)) -> Checked {
+        let mut judge = Judge { checker: self, report };
+        let extent = parts.read(&mut judge);
+        judge.checker.conclude(extent, &mut judge.report)
+    }
+
+    fn part(&mut self, part: TracePart<'_>, report: &mut impl FnMut(Remark)) {
+        let mut found = |finding| report(Remark::Finding(finding));
+        match part {
+            TracePart::Header { line, header } => self.header(line, header, &mut found),
+            TracePart::Event { line, ref event } => self.event(line, event, &mut found),
+            TracePart::Fault(error) => report(Remark::Fault(error)),
+        }
+    }
+
+    fn conclude(self, extent: Extent, report: &mut impl FnMut(Remark)) -> Checked {
+        let events = self.events;
+        self.finish(&mut |finding| report(Remark::Finding(finding)));
+        Checked { events, extent }
     }
 
     /// Says what the end of the trace shows. Nothing, when nothing at all could be read: then the reader said why.
@@ -174,20 +216,6 @@ impl Checker {
 /// Reports messages as errors on that line.
 fn error_on(line: u64, report: &mut impl FnMut(Finding)) -> impl FnMut(String) {
     move |message| report(Finding { line, severity: Severity::Error, message })
-}
-
-fn event_name(event: &TraceEvent<'_>) -> &'static str {
-    match event {
-        TraceEvent::TaskSpawned { .. } => "task_spawned",
-        TraceEvent::TaskCompleted { .. } => "task_completed",
-        TraceEvent::TaskCancelled { .. } => "task_cancelled",
-        TraceEvent::HostCall(_) => "host_call",
-        TraceEvent::EntryEnter { .. } => "entry_enter",
-        TraceEvent::EntryExit { .. } => "entry_exit",
-        TraceEvent::HeapCollected { .. } => "heap_collected",
-        TraceEvent::HeapSummary(_) => "heap_summary",
-        TraceEvent::RunEnded { .. } => "run_ended",
-    }
 }
 
 #[cfg(test)]

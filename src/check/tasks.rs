@@ -1,18 +1,19 @@
 //! The life of each task.
 
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
+use std::num::NonZero;
 
-use crate::event::{ENTRY_TASK, HostCall};
+use super::fact::Names;
+use super::task_table::TaskTable;
+use crate::event::ENTRY_TASK;
 
 /// The last change in the life of each task that was seen, by its id. Never forgotten, since no id may come twice.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Tasks(HashMap<u64, Task>);
+pub(super) struct Tasks(TaskTable);
 
 #[derive(Debug, Clone, Copy)]
 struct Task {
     state: State,
-    /// Where it got there.
+    /// Where it got there, from 1.
     line: u64,
 }
 
@@ -23,6 +24,21 @@ enum State {
     Spawned,
     Completed,
     Cancelled,
+}
+
+const STATES: [State; 4] = [State::Unspawned, State::Spawned, State::Completed, State::Cancelled];
+
+impl Task {
+    /// As the table holds it. No trace has a fourth of all the lines that a `u64` counts; whoever says so gets another line.
+    fn packed(self) -> Option<NonZero<u64>> {
+        let states = STATES.len() as u64;
+        NonZero::new(self.line.min(u64::MAX / states) * states + self.state as u64)
+    }
+
+    fn unpacked(packed: NonZero<u64>) -> Self {
+        let states = STATES.len() as u64;
+        Self { state: STATES[(packed.get() % states) as usize], line: packed.get() / states }
+    }
 }
 
 impl State {
@@ -56,14 +72,11 @@ impl Tasks {
             error(format!("task {ENTRY_TASK} is spawned, but that is the entry's id"));
             return;
         }
-        match self.0.entry(id) {
-            Entry::Vacant(new) => {
-                new.insert(Task { state: State::Spawned, line });
-            }
-            Entry::Occupied(mut known) => {
-                let before = known.insert(Task { state: State::Spawned, line });
-                error(format!("task {id} is spawned, but it already {} on line {}", before.state.past(), before.line));
-            }
+        let entry = self.0.entry(id);
+        let before = entry.map(Task::unpacked);
+        *entry = Task { state: State::Spawned, line }.packed();
+        if let Some(before) = before {
+            error(format!("task {id} is spawned, but it already {} on line {}", before.state.past(), before.line));
         }
     }
 
@@ -81,7 +94,8 @@ impl Tasks {
             error(format!("task {ENTRY_TASK} {does}, but that is the entry, which is no spawned task"));
             return;
         }
-        match self.0.get(&id) {
+        let entry = self.0.entry(id);
+        match entry.map(Task::unpacked) {
             Some(Task { state: State::Spawned, .. }) => {}
             // The first end stays: a call after it is an error whatever came later.
             Some(Task { state: state @ (State::Completed | State::Cancelled), line }) => {
@@ -94,12 +108,19 @@ impl Tasks {
                 }
             }
         }
-        self.0.insert(id, end);
+        *entry = end.packed();
     }
 
-    pub(super) fn called(&mut self, line: u64, call: &HostCall<'_>, partial: bool, error: &mut impl FnMut(String)) {
-        let (id, module, op) = (call.task, call.site.module(), call.site.op());
-        if let Some(Task { state: State::Completed, line }) = self.0.get(&id) {
+    pub(super) fn called(
+        &mut self,
+        line: u64,
+        id: u64,
+        names: Names<'_>,
+        partial: bool,
+        error: &mut impl FnMut(String),
+    ) {
+        let Names { module, name: op } = names;
+        if let Some(Task { state: State::Completed, line }) = self.0.get(id).map(Task::unpacked) {
             error(format!("task {id} calls {module}.{op}, but it already completed on line {line}"));
         } else if self.is_first_of_unspawned(line, id) && !partial {
             error(format!("task {id} calls {module}.{op}, but was never spawned"));
@@ -111,12 +132,11 @@ impl Tasks {
         if id == ENTRY_TASK {
             return false;
         }
-        match self.0.entry(id) {
-            Entry::Vacant(new) => {
-                new.insert(Task { state: State::Unspawned, line });
-                true
-            }
-            Entry::Occupied(_) => false,
+        let entry = self.0.entry(id);
+        let is_first = entry.is_none();
+        if is_first {
+            *entry = Task { state: State::Unspawned, line }.packed();
         }
+        is_first
     }
 }

@@ -1,5 +1,5 @@
 use super::*;
-use crate::event::{CallSite, HostOutcome};
+use crate::event::{CallSite, HostCall, HostOutcome};
 use crate::names::{RecordingBackend, RunOutcome};
 use crate::value::{RecordedOpaque, RecordedValue};
 use std::time::Duration;

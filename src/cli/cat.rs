@@ -19,10 +19,10 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, output: &mut Output, diagnostics: &mut Diagnostics) -> io::Result<()> {
-    let Some(mut reader) = args.file.open(diagnostics) else { return Ok(()) };
+    let Some(mut trace) = args.file.open(diagnostics) else { return Ok(()) };
     let name = args.file.name();
     let mut line = Vec::new();
-    reader.walk(|part| {
+    trace.walk(|part| {
         line.clear();
         // In full: what was redacted stays redacted, and nothing else becomes so.
         match part {

@@ -1,14 +1,14 @@
 //! `cove-trace check`.
 
-use std::convert::Infallible;
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 
-use cove_trace::check::{Checker, Finding, Severity};
+use cove_trace::check::{Checked, Checker, Finding, Remark, Severity};
+use cove_trace::parallel::Parts;
 use cove_trace::summary::escaped;
-use cove_trace::{ReadError, ReadErrorKind, TracePart, TraceReader};
+use cove_trace::{ReadError, ReadErrorKind};
 
 use crate::diagnostics::Diagnostics;
-use crate::input::Input;
+use crate::input::{Input, Opened};
 use crate::output::Output;
 
 /// Checks traces: that every line is right, and that the events together can have happened.
@@ -29,36 +29,26 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, output: &mut Output, diagnostics: &mut Diagnostics) -> io::Result<()> {
     for file in &args.files {
-        if let Some(mut reader) = file.open(diagnostics) {
+        if let Some(trace) = file.open_source(diagnostics) {
             let mut report =
-                Report { file: file.name(), diagnostics, events: 0, errors: 0, torn: false, findings: 0, warnings: 0 };
-            check(&mut reader, Checker::new().partial(args.partial), &mut report);
-            writeln!(output, "{}", report.conclusion(reader.lines_read()))?;
+                Report { file: file.name(), diagnostics, errors: 0, torn: false, findings: 0, warnings: 0 };
+            let checker = Checker::new().partial(args.partial);
+            let checked = match trace {
+                Opened::File { file, len } => {
+                    checker.read_parts(&Parts::new(&file, len), |remark| report.remark(remark))
+                }
+                stream @ Opened::Stream(_) => checker.read(&mut stream.stream(), |remark| report.remark(remark)),
+            };
+            writeln!(output, "{}", report.conclusion(&checked))?;
         }
     }
     Ok(())
-}
-
-fn check(reader: &mut TraceReader<impl Read>, mut checker: Checker, report: &mut Report<'_>) {
-    let Ok(()) = reader.walk(|part| {
-        match part {
-            TracePart::Header { line, header } => checker.header(line, header, &mut |finding| report.finding(&finding)),
-            TracePart::Event { line, event } => {
-                report.events += 1;
-                checker.event(line, &event, &mut |finding| report.finding(&finding));
-            }
-            TracePart::Fault(error) => report.fault(&error),
-        }
-        Ok::<_, Infallible>(())
-    });
-    checker.finish(&mut |finding| report.finding(&finding));
 }
 
 /// What is said of one trace, and how much of it.
 struct Report<'d> {
     file: String,
     diagnostics: &'d mut Diagnostics,
-    events: u64,
     errors: u64,
     torn: bool,
     findings: u64,
@@ -66,6 +56,13 @@ struct Report<'d> {
 }
 
 impl Report<'_> {
+    fn remark(&mut self, remark: Remark) {
+        match remark {
+            Remark::Fault(error) => self.fault(&error),
+            Remark::Finding(finding) => self.finding(&finding),
+        }
+    }
+
     fn fault(&mut self, error: &ReadError) {
         match error.kind() {
             ReadErrorKind::Torn { .. } => self.torn = true,
@@ -83,8 +80,9 @@ impl Report<'_> {
     }
 
     /// The line that sums it up.
-    fn conclusion(&self, lines: u64) -> String {
-        let mut text = format!("{}: {} on {}", escaped(&self.file), count(self.events, "event"), count(lines, "line"));
+    fn conclusion(&self, checked: &Checked) -> String {
+        let (events, lines) = (count(checked.events, "event"), count(checked.extent.lines, "line"));
+        let mut text = format!("{}: {events} on {lines}", escaped(&self.file));
         if self.errors > 0 {
             text = text + ", " + &count(self.errors, "unreadable line");
         }

@@ -2,11 +2,12 @@
 
 use std::ffi::OsString;
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, Cursor, Read};
 use std::path::{Path, PathBuf};
 
 use cove_trace::TraceReader;
-use cove_trace::compress::Decompressed;
+use cove_trace::compress::{Compression, Decompressed};
+use cove_trace::parallel::ReadAt as _;
 
 use crate::diagnostics::Diagnostics;
 
@@ -35,17 +36,48 @@ impl Input {
 
     /// A reader of the trace; none, and an error said, when nothing of it can be read.
     pub(crate) fn open(&self, diagnostics: &mut Diagnostics) -> Option<TraceReader<Box<dyn Read>>> {
-        self.source()
-            .map(TraceReader::new)
-            .map_err(|error| diagnostics.unusable(&self.name(), &format_args!("can't be read: {error}")))
-            .ok()
+        self.open_source(diagnostics).map(Opened::stream)
     }
 
-    fn source(&self) -> io::Result<Box<dyn Read>> {
-        match self.path() {
-            None => decompressed(io::stdin().lock()),
-            Some(path) => decompressed(File::open(path)?),
+    /// The trace as it can be had, for whoever reads a file with all cores; none, and an error said, when nothing of it can
+    /// be read.
+    pub(crate) fn open_source(&self, diagnostics: &mut Diagnostics) -> Option<Opened> {
+        self.source().map_err(|error| diagnostics.unusable(&self.name(), &format_args!("can't be read: {error}"))).ok()
+    }
+
+    fn source(&self) -> io::Result<Opened> {
+        let Some(path) = self.path() else {
+            return decompressed(io::stdin().lock()).map(Opened::Stream);
+        };
+        let file = File::open(path)?;
+        let metadata = file.metadata()?;
+        if !metadata.is_file() {
+            return decompressed(file).map(Opened::Stream);
         }
+        let mut start = [0; Compression::MAGIC_LEN];
+        let len = file.read_at(&mut start, 0)?;
+        match Compression::detect(&start[..len]) {
+            None => Ok(Opened::File { file, len: metadata.len() }),
+            Some(_) => decompressed(file).map(Opened::Stream),
+        }
+    }
+}
+
+/// A trace that can be read.
+pub(crate) enum Opened {
+    /// What comes, in its order.
+    Stream(Box<dyn Read>),
+    /// A regular file that is not compressed.
+    File { file: File, len: u64 },
+}
+
+impl Opened {
+    /// The trace as a stream.
+    pub(crate) fn stream(self) -> TraceReader<Box<dyn Read>> {
+        TraceReader::new(match self {
+            Self::Stream(source) => source,
+            Self::File { file, .. } => Box::new(file),
+        })
     }
 }
 
@@ -58,5 +90,5 @@ fn decompressed(source: impl Read + 'static) -> io::Result<Box<dyn Read>> {
     }
     let mut start = Vec::new();
     source.by_ref().take(1).read_to_end(&mut start)?;
-    Ok(Box::new(io::Cursor::new(start).chain(source)))
+    Ok(Box::new(Cursor::new(start).chain(source)))
 }

@@ -2,10 +2,12 @@
 
 use std::io::{self, Write};
 
+use cove_trace::ReadError;
+use cove_trace::parallel::Parts;
 use cove_trace::summary::Summary;
 
 use crate::diagnostics::Diagnostics;
-use crate::input::Input;
+use crate::input::{Input, Opened};
 use crate::json;
 use crate::output::Output;
 
@@ -24,9 +26,13 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, output: &mut Output, diagnostics: &mut Diagnostics) -> io::Result<()> {
-    let Some(reader) = args.file.open(diagnostics) else { return Ok(()) };
+    let Some(trace) = args.file.open_source(diagnostics) else { return Ok(()) };
     let name = args.file.name();
-    let mut summary = Summary::read(reader, |error| diagnostics.fault(&name, error));
+    let on_error = |error: &ReadError| diagnostics.fault(&name, error);
+    let mut summary = match trace {
+        Opened::File { file, len } => Summary::read_parts(&Parts::new(&file, len), on_error),
+        stream @ Opened::Stream(_) => Summary::read(stream.stream(), on_error),
+    };
     summary.file = name;
     if args.json { json::write_line(output, &summary) } else { write!(output, "{summary}") }
 }

@@ -2,6 +2,7 @@
 
 use super::{ReadError, Source, TraceReader};
 use crate::event::{TraceEvent, TraceHeader};
+use crate::parallel::Extent;
 
 /// One part of a trace, as [`TraceReader::walk`] comes to it.
 #[derive(Debug)]
@@ -22,6 +23,17 @@ pub enum TracePart<'t> {
     },
     /// Something that can't be read.
     Fault(ReadError),
+}
+
+impl TracePart<'_> {
+    /// The same part of a trace that begins with `before`.
+    pub(crate) fn after(self, before: Extent) -> Self {
+        match self {
+            Self::Header { line, header } => Self::Header { line: line + before.lines, header },
+            Self::Event { line, event } => Self::Event { line: line + before.lines, event },
+            Self::Fault(error) => Self::Fault(error.after(before)),
+        }
+    }
 }
 
 impl<S: Source> TraceReader<S> {

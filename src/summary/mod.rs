@@ -24,6 +24,7 @@
 
 mod by_name;
 mod escape;
+mod parts;
 mod rows;
 mod serialize;
 mod table;
@@ -40,6 +41,7 @@ pub use self::rows::{Calls, CapabilityRow, Collections, EntryRow, OperationRow, 
 pub use self::units::duration;
 use self::waits::Waits;
 use crate::event::{HeapSummary, HostCall, HostOutcome, TraceEvent, TraceHeader};
+use crate::parallel::{Parts, ReadAt};
 use crate::reader::{ReadError, ReadErrorKind, Source, TracePart, TraceReader};
 
 /// The figures of one run.
@@ -94,11 +96,7 @@ impl Summary {
     pub fn read<S: Source>(mut reader: TraceReader<S>, mut on_error: impl FnMut(&ReadError)) -> Self {
         let mut summary = Self::default();
         let Ok(()) = reader.walk(|part| {
-            match part {
-                TracePart::Header { header, .. } => summary.header = Some(header.clone()),
-                TracePart::Event { ref event, .. } => summary.add(event),
-                TracePart::Fault(error) => summary.fault(&error, &mut on_error),
-            }
+            summary.part(part, |error| on_error(&error));
             Ok::<_, Infallible>(())
         });
         summary.lines = reader.lines_read();
@@ -106,12 +104,40 @@ impl Summary {
         summary
     }
 
-    fn fault(&mut self, error: &ReadError, on_error: &mut impl FnMut(&ReadError)) {
-        match error.kind() {
-            ReadErrorKind::Torn { bytes } => self.torn_bytes += bytes,
-            _ => self.errors += 1,
+    /// Reads a trace to its end on several threads. It is the summary that [`read`](Self::read) gives, and the faults come
+    /// in the same order.
+    ///
+    /// ```
+    /// use std::fs::File;
+    /// use cove_trace::parallel::Parts;
+    /// use cove_trace::summary::Summary;
+    ///
+    /// # let path = std::env::temp_dir().join(format!("read_parts_{}.jsonl", std::process::id()));
+    /// # std::fs::write(&path, r#"{"event":"trace_header","version":4,"backend":"vm","values":"full","entry":"main","args":[]}"#)?;
+    /// let file = File::open(&path)?;
+    /// let len = file.metadata()?.len();
+    /// let summary = Summary::read_parts(&Parts::new(&file, len), |error| panic!("{error}"));
+    /// assert_eq!(summary.bytes, len);
+    /// # std::fs::remove_file(&path)?;
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub fn read_parts<F: ReadAt + ?Sized>(parts: &Parts<'_, F>, on_error: impl FnMut(&ReadError)) -> Self {
+        parts::read(parts, on_error)
+    }
+
+    /// Counts a part of a trace in, and hands a fault on.
+    fn part(&mut self, part: TracePart<'_>, on_fault: impl FnOnce(ReadError)) {
+        match part {
+            TracePart::Header { header, .. } => self.header = Some(header.clone()),
+            TracePart::Event { event, .. } => self.add(&event),
+            TracePart::Fault(error) => {
+                match error.kind() {
+                    ReadErrorKind::Torn { bytes } => self.torn_bytes += bytes,
+                    _ => self.errors += 1,
+                }
+                on_fault(error);
+            }
         }
-        on_error(error);
     }
 
     /// Counts one event in. For names that were seen before this allocates nothing, but for a wait of a length that the

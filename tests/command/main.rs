@@ -13,6 +13,7 @@ mod grants;
 mod harness;
 mod known_run;
 mod output;
+mod parallel;
 mod readme;
 mod redact;
 mod show;

@@ -1,0 +1,78 @@
+//! What the checker has to know of an event.
+
+use crate::event::TraceEvent;
+
+/// An event without its values and figures. Its names are there, or stand where an `N` says.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Fact<N> {
+    Spawned { id: u64, parent: Option<u64> },
+    Completed { id: u64 },
+    Cancelled { id: u64 },
+    Called { task: u64, names: N, has_ungranted_outcome: bool },
+    Entered(N),
+    Exited(N),
+    HeapCollected,
+    HeapSummary,
+    Ended,
+}
+
+/// A module and something in it: an operation or a function.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Names<'a> {
+    pub(super) module: &'a str,
+    pub(super) name: &'a str,
+}
+
+impl<'a> Fact<Names<'a>> {
+    pub(super) fn of(event: &TraceEvent<'a>) -> Self {
+        match *event {
+            TraceEvent::TaskSpawned { id, parent, .. } => Self::Spawned { id, parent },
+            TraceEvent::TaskCompleted { id, .. } => Self::Completed { id },
+            TraceEvent::TaskCancelled { id } => Self::Cancelled { id },
+            TraceEvent::HostCall(ref call) => Self::Called {
+                task: call.task,
+                names: Names { module: call.site.module(), name: call.site.op() },
+                has_ungranted_outcome: !call.granted && call.outcome.is_some(),
+            },
+            TraceEvent::EntryEnter { module, function } => Self::Entered(Names { module, name: function }),
+            TraceEvent::EntryExit { module, function, .. } => Self::Exited(Names { module, name: function }),
+            TraceEvent::HeapCollected { .. } => Self::HeapCollected,
+            TraceEvent::HeapSummary(_) => Self::HeapSummary,
+            TraceEvent::RunEnded { .. } => Self::Ended,
+        }
+    }
+}
+
+impl<N> Fact<N> {
+    /// The same with its names kept in another way.
+    pub(super) fn map_names<M>(self, map: impl FnOnce(N) -> M) -> Fact<M> {
+        match self {
+            Self::Spawned { id, parent } => Fact::Spawned { id, parent },
+            Self::Completed { id } => Fact::Completed { id },
+            Self::Cancelled { id } => Fact::Cancelled { id },
+            Self::Called { task, names, has_ungranted_outcome } => {
+                Fact::Called { task, names: map(names), has_ungranted_outcome }
+            }
+            Self::Entered(names) => Fact::Entered(map(names)),
+            Self::Exited(names) => Fact::Exited(map(names)),
+            Self::HeapCollected => Fact::HeapCollected,
+            Self::HeapSummary => Fact::HeapSummary,
+            Self::Ended => Fact::Ended,
+        }
+    }
+
+    /// The name of the event.
+    pub(super) fn event_name(&self) -> &'static str {
+        match self {
+            Self::Spawned { .. } => "task_spawned",
+            Self::Completed { .. } => "task_completed",
+            Self::Cancelled { .. } => "task_cancelled",
+            Self::Called { .. } => "host_call",
+            Self::Entered(_) => "entry_enter",
+            Self::Exited(_) => "entry_exit",
+            Self::HeapCollected => "heap_collected",
+            Self::HeapSummary => "heap_summary",
+            Self::Ended => "run_ended",
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! A check whose lines are read by several threads: each notes what it sees, and all of it is judged in order.
+
+use std::ops::ControlFlow;
+
+use super::fact::Fact;
+use super::seen_names::SeenNames;
+use super::{Checker, Finding, Remark, error_on, redaction};
+use crate::event::TraceHeader;
+use crate::names::ValueCapture;
+use crate::parallel::{Extent, Gather};
+use crate::reader::{ReadError, TracePart};
+
+/// So many faults and findings of a piece are kept until its turn.
+const KEPT_REMARKS: usize = 1000;
+
+/// What was seen in a piece of a trace.
+#[derive(Default)]
+pub(super) struct Piece {
+    seen: Vec<Seen>,
+    names: SeenNames,
+    remarks: usize,
+}
+
+enum Seen {
+    Fact {
+        line: u64,
+        fact: Fact<usize>,
+    },
+    /// What the event before shows by itself.
+    Error {
+        line: u64,
+        message: Box<str>,
+    },
+    Fault(Box<ReadError>),
+}
+
+/// A checker, and who hears what it says.
+pub(super) struct Judge<R> {
+    pub(super) checker: Checker,
+    pub(super) report: R,
+}
+
+impl<R: FnMut(Remark)> Gather for Judge<R> {
+    type Piece = Piece;
+
+    fn part(&mut self, part: TracePart<'_>) {
+        self.checker.part(part, &mut self.report);
+    }
+
+    fn gather(header: &TraceHeader, part: TracePart<'_>, piece: &mut Piece) -> ControlFlow<()> {
+        match part {
+            // The header stands before all pieces.
+            TracePart::Header { .. } => {}
+            TracePart::Event { line, event } => {
+                let fact = Fact::of(&event).map_names(|names| piece.names.keep(names));
+                piece.seen.push(Seen::Fact { line, fact });
+                if header.values == ValueCapture::Redacted {
+                    redaction::event(&event, &mut |message| {
+                        piece.remarks += 1;
+                        piece.seen.push(Seen::Error { line, message: message.into() });
+                    });
+                }
+            }
+            TracePart::Fault(error) => {
+                piece.remarks += 1;
+                piece.seen.push(Seen::Fault(Box::new(error)));
+            }
+        }
+        if piece.remarks < KEPT_REMARKS { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    }
+
+    fn take(&mut self, piece: Piece, before: Extent) {
+        let Self { checker, report } = self;
+        for seen in piece.seen {
+            match seen {
+                Seen::Fact { line, fact } => {
+                    let fact = fact.map_names(|number| piece.names.get(number));
+                    checker.fact(line + before.lines, fact, &mut |finding| report(Remark::Finding(finding)));
+                }
+                Seen::Error { line, message } => {
+                    let finding = &mut |finding: Finding| report(Remark::Finding(finding));
+                    error_on(line + before.lines, finding)(message.into());
+                }
+                Seen::Fault(error) => report(Remark::Fault(error.after(before))),
+            }
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! Names kept for later, most of which were kept before.
+
+use super::fact::Names;
+
+/// A power of two: so many pairs of names are looked for before they are kept again.
+const REMEMBERED: usize = 64;
+
+/// Pairs of names by number. Few are kept twice, and none is searched for.
+#[derive(Default)]
+pub(super) struct SeenNames {
+    all: Vec<[Box<str>; 2]>,
+    /// Where in `all` a pair may be, by a part of its text.
+    remembered: Vec<usize>,
+}
+
+impl SeenNames {
+    /// Keeps the names, if they are not known to be kept. Gives their number.
+    pub(super) fn keep(&mut self, names: Names<'_>) -> usize {
+        self.remembered.resize(REMEMBERED, 0);
+        let slot = &mut self.remembered[slot(names)];
+        if self.all.get(*slot).is_none_or(|[module, name]| Names { module, name } != names) {
+            *slot = self.all.len();
+            self.all.push([names.module.into(), names.name.into()]);
+        }
+        *slot
+    }
+
+    /// The names with that number, which was given for them.
+    pub(super) fn get(&self, number: usize) -> Names<'_> {
+        let [module, name] = &self.all[number];
+        Names { module, name }
+    }
+}
+
+fn slot(names: Names<'_>) -> usize {
+    let ends = |text: &str| match text.as_bytes() {
+        [] => 0,
+        [first, .., last] => usize::from(*first) * 3 + usize::from(*last) * 5,
+        [only] => usize::from(*only),
+    };
+    (names.module.len() * 7 + names.name.len() * 11 + ends(names.module) + ends(names.name)) % REMEMBERED
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_number_stands_for_its_names() {
+        let texts: Vec<String> = (0..20).map(|number| "x".repeat(number % 5) + &number.to_string()).collect();
+        let mut seen = SeenNames::default();
+        let mut numbers = Vec::new();
+        for _ in 0..2 {
+            for module in ["", "m", "console"] {
+                for name in &texts {
+                    numbers.push((seen.keep(Names { module, name }), module, name));
+                }
+            }
+        }
+        for (number, module, name) in numbers {
+            assert_eq!(seen.get(number), Names { module, name });
+        }
+        let before = seen.all.len();
+        let again = Names { module: "console", name: "print" };
+        assert_eq!(seen.keep(again), seen.keep(again));
+        assert_eq!(seen.all.len(), before + 1);
+    }
+}

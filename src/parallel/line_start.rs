@@ -1,0 +1,30 @@
+//! Where the first line of a part begins.
+
+use std::io;
+use std::ops::Range;
+
+use super::ReadAt;
+
+/// As much as most lines are long.
+const STEP: usize = 4 * 1024;
+
+/// The first byte after a newline, if it is one of those in `range`. The newline may stand just before.
+pub(super) fn first_line_start<F: ReadAt + ?Sized>(file: &F, range: &Range<u64>) -> io::Result<Option<u64>> {
+    let mut buffer = [0; STEP];
+    let mut at = range.start.saturating_sub(1);
+    while at < range.end {
+        match file.read_at(&mut buffer, at) {
+            Ok(0) => return Ok(None),
+            Ok(read) => {
+                if let Some(found) = memchr::memchr(b'\n', buffer.get(..read).unwrap_or(&buffer)) {
+                    let start = at + found as u64 + 1;
+                    return Ok(range.contains(&start).then_some(start));
+                }
+                at += read as u64;
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(None)
+}

@@ -1,0 +1,168 @@
+//! A trace in a file, read by several threads at once.
+//!
+//! The file is cut into parts of equal length; a line belongs to the part in which it begins. Threads take the parts to
+//! pieces, each with a buffer of its own, and what they make of them is put together in the order of the file, on the
+//! calling thread: what comes out is what one thread would have said, to the byte. A file is not mapped into memory, since one
+//! that is cut short meanwhile would kill the process.
+//!
+//! [`Summary::read_parts`](crate::summary::Summary::read_parts) and
+//! [`Checker::read_parts`](crate::check::Checker::read_parts) use it.
+
+mod line_start;
+mod part;
+mod read_at;
+mod workers;
+
+use std::convert::Infallible;
+use std::fmt;
+use std::num::NonZero;
+use std::ops::ControlFlow;
+
+pub(crate) use self::part::Gather;
+use self::part::{Begin, read_part};
+pub use self::read_at::ReadAt;
+use self::read_at::Stretch;
+use self::workers::in_order;
+use crate::reader::{DEFAULT_LINE_LIMIT, ReadError, TracePart, TraceReader};
+
+/// A trace that can be read at any offset, and how it is to be read.
+pub struct Parts<'f, F: ?Sized> {
+    file: &'f F,
+    len: u64,
+    threads: NonZero<usize>,
+    part_bytes: NonZero<u64>,
+    line_limit: usize,
+    progress: &'f (dyn Fn(u64) + Sync),
+}
+
+/// How much of a trace was read.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub struct Extent {
+    /// Physical lines, blank and broken ones included, and an unterminated last one.
+    pub lines: u64,
+    /// Bytes.
+    pub bytes: u64,
+}
+
+/// Long enough for what a part costs besides its reading, short enough to be kept.
+const PART_BYTES: NonZero<u64> = NonZero::new(2 * 1024 * 1024).expect("it is not zero");
+
+impl<'f, F: ReadAt + ?Sized> Parts<'f, F> {
+    /// All of a file that has this length in bytes. What is appended meanwhile is read, too.
+    ///
+    /// As many threads as the machine has cores for this process, if the file is long enough to have something to do for them.
+    pub fn new(file: &'f F, len: u64) -> Self {
+        let threads = std::thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);
+        Self { file, len, threads, part_bytes: PART_BYTES, line_limit: DEFAULT_LINE_LIMIT, progress: &|_| {} }
+    }
+
+    /// The same with this number of threads besides the calling one; with 1, the calling thread reads alone. Memory grows
+    /// with them, by a few megabytes each.
+    #[must_use]
+    pub fn threads(mut self, threads: NonZero<usize>) -> Self {
+        self.threads = threads;
+        self
+    }
+
+    /// The same in parts of this length in bytes.
+    #[must_use]
+    pub fn part_bytes(mut self, bytes: NonZero<u64>) -> Self {
+        self.part_bytes = bytes;
+        self
+    }
+
+    /// The same with another limit for the length of a line, as [`TraceReader::with_line_limit`].
+    #[must_use]
+    pub fn line_limit(mut self, limit: usize) -> Self {
+        self.line_limit = limit;
+        self
+    }
+
+    /// The same, and `progress` is told how many more bytes were read, often and by any thread.
+    #[must_use]
+    pub fn on_progress(mut self, progress: &'f (dyn Fn(u64) + Sync)) -> Self {
+        self.progress = progress;
+        self
+    }
+
+    /// Reads the trace to its end, past every fault that can be passed.
+    pub(crate) fn read<G: Gather>(&self, gather: &mut G) -> Extent {
+        let mut reader = TraceReader::new(self.stretch(0, u64::MAX)).with_line_limit(self.line_limit);
+        let header = match reader.header() {
+            Ok(Some(header)) if self.threads > NonZero::<usize>::MIN => header.clone(),
+            // Without a header each line is looked at for it: one after the other.
+            given => {
+                let fault = given.err();
+                return read_alone(reader, fault, gather);
+            }
+        };
+        gather.part(TracePart::Header { line: reader.line(), header: &header });
+        let head = Extent { lines: reader.lines_read(), bytes: reader.bytes_read() };
+        let count = self.len.saturating_sub(head.bytes).div_ceil(self.part_bytes.get()).max(1);
+        let bounds = |number: u64| {
+            let at = |number: u64| head.bytes.saturating_add(number.saturating_mul(self.part_bytes.get()));
+            // What is appended meanwhile belongs to the last part.
+            at(number)..if number + 1 == count { u64::MAX } else { at(number + 1) }
+        };
+        let make = |number| {
+            let mut piece = G::Piece::default();
+            let begin = Begin::AtFirstLine { is_line_start: number == 0 };
+            let read = read_part(self, &header, bounds(number), begin, |part| G::gather(&header, part, &mut piece));
+            (piece, read)
+        };
+        let mut passed = head;
+        in_order(self.threads, count, make, |number, (piece, read)| {
+            gather.take(piece, passed);
+            passed.add(read.extent);
+            if let Some(at) = read.stopped_at {
+                // There is so much to say about this part that it is not kept until its turn.
+                let rest = read_part(self, &header, bounds(number), Begin::At(at), |part| {
+                    gather.part(part.after(passed));
+                    ControlFlow::Continue(())
+                });
+                passed.add(rest.extent);
+                return !rest.is_final;
+            }
+            !read.is_final
+        });
+        passed
+    }
+
+    fn stretch(&self, from: u64, until: u64) -> Stretch<'f, F> {
+        Stretch::new(self.file, from, until.min(self.len), self.progress)
+    }
+}
+
+/// Reads what is left, and says first what the header's place had.
+fn read_alone<G: Gather, F: ReadAt + ?Sized>(
+    mut reader: TraceReader<Stretch<'_, F>>,
+    fault: Option<ReadError>,
+    gather: &mut G,
+) -> Extent {
+    if let Some(error) = fault {
+        gather.part(TracePart::Fault(error));
+    }
+    let Ok(()) = reader.walk(|part| {
+        gather.part(part);
+        Ok::<_, Infallible>(())
+    });
+    Extent { lines: reader.lines_read(), bytes: reader.bytes_read() }
+}
+
+impl Extent {
+    fn add(&mut self, more: Self) {
+        self.lines += more.lines;
+        self.bytes += more.bytes;
+    }
+}
+
+impl<F: ?Sized> fmt::Debug for Parts<'_, F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Parts")
+            .field("len", &self.len)
+            .field("threads", &self.threads)
+            .field("part_bytes", &self.part_bytes)
+            .field("line_limit", &self.line_limit)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,86 @@
+//! One part of a file, read for itself.
+
+use std::ops::{ControlFlow, Range};
+
+use super::line_start::first_line_start;
+use super::{Extent, Parts, ReadAt};
+use crate::event::TraceHeader;
+use crate::reader::{ReadError, TracePart, TraceReader};
+
+/// Makes something of a trace: of its parts in order, and of pieces that were made of some on other threads.
+pub(crate) trait Gather {
+    type Piece: Default + Send;
+
+    /// The next part of the trace.
+    fn part(&mut self, part: TracePart<'_>);
+
+    /// Puts an event or a fault into a piece. Lines and positions count from the piece's first line. Break when the piece
+    /// has become too large: the rest comes by [`part`](Self::part).
+    fn gather(header: &TraceHeader, part: TracePart<'_>, piece: &mut Self::Piece) -> ControlFlow<()>;
+
+    /// The next piece; `before` is what stands before it.
+    fn take(&mut self, piece: Self::Piece, before: Extent);
+}
+
+/// Where reading begins in a part.
+pub(super) enum Begin {
+    /// At the first line that begins in it.
+    AtFirstLine {
+        /// Whether its first byte is known to begin one.
+        is_line_start: bool,
+    },
+    /// At this byte of the file, which begins a line.
+    At(u64),
+}
+
+/// How far a part was read.
+pub(super) struct PartRead {
+    pub(super) extent: Extent,
+    /// The byte of the file at which the visitor broke off.
+    pub(super) stopped_at: Option<u64>,
+    /// Whether a fault was met after which nothing can be read.
+    pub(super) is_final: bool,
+}
+
+/// Reads the lines that begin in `bounds`, and hands events and faults to `visit`.
+pub(super) fn read_part<F: ReadAt + ?Sized>(
+    parts: &Parts<'_, F>,
+    header: &TraceHeader,
+    bounds: Range<u64>,
+    begin: Begin,
+    mut visit: impl FnMut(TracePart<'_>) -> ControlFlow<()>,
+) -> PartRead {
+    let mut read = PartRead { extent: Extent::default(), stopped_at: None, is_final: false };
+    let start = match begin {
+        Begin::At(start) => start,
+        Begin::AtFirstLine { is_line_start: true } => bounds.start,
+        Begin::AtFirstLine { is_line_start: false } => match first_line_start(parts.file, &bounds) {
+            Ok(Some(start)) => start,
+            Ok(None) => return read,
+            Err(error) => {
+                read.is_final = true;
+                let _ = visit(TracePart::Fault(ReadError::at_start(error)));
+                return read;
+            }
+        },
+    };
+    let source = parts.stretch(start, bounds.end);
+    let mut reader =
+        TraceReader::new(source).with_line_limit(parts.line_limit).after_header(header, bounds.end - start);
+    loop {
+        let flow = match reader.next_event_with_line() {
+            Ok(Some((line, event))) => visit(TracePart::Event { line, event }),
+            Ok(None) => break,
+            Err(error) => {
+                read.is_final = error.is_final();
+                visit(TracePart::Fault(error))
+            }
+        };
+        if flow.is_break() {
+            read.stopped_at = Some(start + reader.bytes_read());
+            break;
+        }
+    }
+    read.extent = Extent { lines: reader.lines_read(), bytes: reader.bytes_read() };
+    read
+}

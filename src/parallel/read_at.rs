@@ -1,0 +1,60 @@
+//! Files that several threads read at once.
+
+use std::fs::File;
+use std::io::{self, Read};
+
+/// Something that can be read at any offset, by several threads at once.
+pub trait ReadAt: Sync {
+    /// Reads bytes that stand at `offset`, at least one unless the end is there or the buffer is empty. As [`Read::read`]
+    /// otherwise.
+    ///
+    /// # Errors
+    ///
+    /// Those of the file.
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize>;
+}
+
+#[cfg(unix)]
+impl ReadAt for File {
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        std::os::unix::fs::FileExt::read_at(self, buffer, offset)
+    }
+}
+
+#[cfg(windows)]
+impl ReadAt for File {
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        std::os::windows::fs::FileExt::seek_read(self, buffer, offset)
+    }
+}
+
+impl ReadAt for [u8] {
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        let mut rest = usize::try_from(offset).ok().and_then(|offset| self.get(offset..)).unwrap_or_default();
+        rest.read(buffer)
+    }
+}
+
+/// A file from some offset on, read as a stream.
+pub(super) struct Stretch<'f, F: ?Sized> {
+    file: &'f F,
+    offset: u64,
+    /// What is read beyond is somebody else's, and not counted as progress.
+    until: u64,
+    progress: &'f (dyn Fn(u64) + Sync),
+}
+
+impl<'f, F: ?Sized> Stretch<'f, F> {
+    pub(super) fn new(file: &'f F, offset: u64, until: u64, progress: &'f (dyn Fn(u64) + Sync)) -> Self {
+        Self { file, offset, until, progress }
+    }
+}
+
+impl<F: ReadAt + ?Sized> Read for Stretch<'_, F> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.file.read_at(buffer, self.offset)?;
+        (self.progress)(self.until.saturating_sub(self.offset).min(read as u64));
+        self.offset = self.offset.saturating_add(read as u64);
+        Ok(read)
+    }
+}

@@ -1,0 +1,199 @@
+//! A trace read by several threads: whatever is in it and wherever it is cut, what one thread would have said.
+#![cfg(feature = "summary")]
+#![allow(clippy::unwrap_used, reason = "a test fails where one of its helpers does")]
+
+mod reading;
+
+use std::io;
+use std::num::NonZero;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use allocation_counter::measure;
+use cove_trace::check::{Checked, Checker, Remark};
+use cove_trace::parallel::{Extent, Parts, ReadAt};
+use cove_trace::summary::Summary;
+use cove_trace::{ReadError, TraceEvent, TraceReader};
+use reading::corpus::{CANCELLED, HEADER};
+use reading::traces;
+
+/// A limit that some lines of the generated traces are longer than.
+const LIMIT: usize = 400;
+
+const SEEDS: u64 = if cfg!(miri) { 2 } else { 150 };
+
+fn said(error: &ReadError) -> String {
+    let position = error.position();
+    format!("{}:{}:{} {error}", position.line, position.column, position.offset)
+}
+
+fn remarked(remark: Remark) -> String {
+    match remark {
+        Remark::Fault(error) => said(&error),
+        Remark::Finding(finding) => format!("{}: {} {}", finding.line, finding.severity, finding.message),
+    }
+}
+
+/// All that there is to know of a summary, and of the faults met on the way.
+fn summary_by(read: impl FnOnce(&mut dyn FnMut(&ReadError)) -> Summary) -> (String, Vec<String>) {
+    let mut faults = Vec::new();
+    let summary = read(&mut |error| faults.push(said(error)));
+    (serde_json::to_string(&summary).unwrap(), faults)
+}
+
+fn check_by(read: impl FnOnce(&mut dyn FnMut(Remark)) -> Checked) -> (Checked, Vec<String>) {
+    let mut remarks = Vec::new();
+    let checked = read(&mut |remark| remarks.push(remarked(remark)));
+    (checked, remarks)
+}
+
+fn parts(trace: &[u8], threads: usize, part_bytes: u64) -> Parts<'_, [u8]> {
+    Parts::new(trace, trace.len() as u64)
+        .threads(NonZero::new(threads).unwrap())
+        .part_bytes(NonZero::new(part_bytes).unwrap())
+        .line_limit(LIMIT)
+}
+
+/// That each of these ways to read the trace says what one thread says.
+#[track_caller]
+fn assert_same(trace: &[u8], ways: impl IntoIterator<Item = (usize, u64)>, what: &str) {
+    let stream = || TraceReader::new(trace).with_line_limit(LIMIT);
+    let summary = summary_by(|on_error| Summary::read(stream(), on_error));
+    let checked =
+        [false, true].map(|partial| check_by(|report| Checker::new().partial(partial).read(&mut stream(), report)));
+    for (threads, part_bytes) in ways {
+        let parts = parts(trace, threads, part_bytes);
+        let what = || format!("{what}, {parts:?}: {}", String::from_utf8_lossy(trace));
+        assert_eq!(summary_by(|on_error| Summary::read_parts(&parts, on_error)), summary, "{}", what());
+        for (partial, expected) in [false, true].into_iter().zip(&checked) {
+            let checker = Checker::new().partial(partial);
+            assert_eq!(&check_by(|report| checker.read_parts(&parts, report)), expected, "{}", what());
+        }
+    }
+}
+
+#[test]
+fn any_trace_in_one_to_seven_parts() {
+    for seed in 0..SEEDS {
+        let trace = traces::trace(seed);
+        let ways =
+            (1..=7).map(|count| (1 + (seed as usize + count) % 4, (trace.len() as u64).div_ceil(count as u64).max(1)));
+        assert_same(&trace, ways, &format!("seed {seed}"));
+    }
+}
+
+#[test]
+fn any_cut() {
+    for seed in 0..if cfg!(miri) { 1 } else { 4 } {
+        let trace = traces::trace(seed);
+        assert_same(
+            &trace,
+            (1..=trace.len() as u64 + 1).step_by(7).map(|part_bytes| (2, part_bytes)),
+            &format!("seed {seed}"),
+        );
+    }
+}
+
+/// More faults and findings than a part keeps for its turn.
+#[test]
+fn many_faults() {
+    let redacted = HEADER.replace("full", "redacted");
+    let leak = r#"{"event":"host_call","task":9,"module":"m","op":"o","capability":"c","wait_ns":1,"granted":true,"args":[{"type":"unit"}],"outcome":null}"#;
+    for header in [HEADER, &redacted] {
+        let trace = format!("{header}\n{}", format!("hello\n{CANCELLED}\n\n{leak}\n").repeat(3_000));
+        let len = trace.len() as u64;
+        assert_same(trace.as_bytes(), [(2, len), (2, len / 2), (3, len / 5), (1, len)], "many faults");
+    }
+}
+
+/// Lines longer than a part, and longer than the limit.
+#[test]
+fn long_lines() {
+    let long = format!(r#"{{"event":"entry_enter","module":"{}","function":"f"}}"#, "x".repeat(300));
+    let longer = "x".repeat(1_000);
+    let trace = format!("{HEADER}\n{long}\n{longer}\n{CANCELLED}\n{longer}\n{long}");
+    assert_same(trace.as_bytes(), [1, 2, 10, 64, 100, 999].map(|part_bytes| (3, part_bytes)), "long lines");
+}
+
+#[test]
+fn a_file_that_grows_or_shrinks_meanwhile() {
+    let trace = format!("{HEADER}\n{}", format!("{CANCELLED}\n").repeat(100));
+    let expected = summary_by(|on_error| Summary::read(TraceReader::new(trace.as_bytes()), on_error));
+    for len in [0, 1, HEADER.len() as u64, 1_000, trace.len() as u64 * 2] {
+        let parts =
+            Parts::new(trace.as_bytes(), len).threads(NonZero::new(2).unwrap()).part_bytes(NonZero::new(500).unwrap());
+        assert_eq!(summary_by(|on_error| Summary::read_parts(&parts, on_error)), expected, "{len}");
+    }
+}
+
+/// A file that can't be read from some byte on.
+struct Broken<'t> {
+    trace: &'t [u8],
+    from: u64,
+}
+
+impl ReadAt for Broken<'_> {
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        if offset >= self.from {
+            return Err(io::Error::other("broken"));
+        }
+        self.trace[..self.from as usize].read_at(buffer, offset)
+    }
+}
+
+#[test]
+fn an_error_of_the_file_ends_it() {
+    let trace = format!("{HEADER}\n{}", format!("{CANCELLED}\n").repeat(100));
+    for from in (0..trace.len() as u64).step_by(7) {
+        let broken = Broken { trace: trace.as_bytes(), from };
+        for part_bytes in [50, 500, 5_000] {
+            let parts = Parts::new(&broken, trace.len() as u64)
+                .threads(NonZero::new(2).unwrap())
+                .part_bytes(NonZero::new(part_bytes).unwrap());
+            let mut faults = Vec::new();
+            let summary = Summary::read_parts(&parts, |error| faults.push(error.to_string()));
+            assert_eq!(faults, ["broken"], "{from}, {part_bytes}");
+            let whole = (from as usize).saturating_sub(HEADER.len() + 1) / (CANCELLED.len() + 1);
+            assert!(summary.events as usize <= whole, "{from}, {part_bytes}");
+        }
+    }
+}
+
+#[test]
+fn progress_is_told_up_to_the_length_of_the_file() {
+    let trace = format!("{HEADER}\n{}", format!("{CANCELLED}\n").repeat(10_000));
+    for threads in [1, 2] {
+        let read = AtomicU64::new(0);
+        let progress = |bytes| {
+            read.fetch_add(bytes, Ordering::Relaxed);
+        };
+        let parts = parts(trace.as_bytes(), threads, 10_000).on_progress(&progress);
+        let summary = Summary::read_parts(&parts, |error| panic!("{error}"));
+        assert_eq!(summary.bytes, trace.len() as u64);
+        let read = read.load(Ordering::Relaxed);
+        assert!(read >= trace.len() as u64 && read < 2 * trace.len() as u64, "{read} of {}", trace.len());
+    }
+}
+
+/// Ids that come one after the other, as runtimes give them, and ids at random.
+#[test]
+fn a_million_open_tasks_take_some_bytes_each() {
+    const TASKS: u64 = if cfg!(miri) { 100 } else { 1_000_000 };
+    for (spread, most) in [(1, 24), (0x9e37_79b9_7f4a_7c15, 80)] {
+        let used = measure(|| {
+            let mut checker = Checker::new();
+            for line in 1..=TASKS {
+                let event = TraceEvent::TaskSpawned { id: line.wrapping_mul(spread), parent: None, scope: "s" };
+                checker.event(line, &event, &mut |finding| panic!("{finding:?}"));
+            }
+        });
+        assert!(used.bytes_max < most * TASKS.max(1_000), "{used:?}");
+    }
+}
+
+#[test]
+fn what_was_read_is_said() {
+    let trace = format!("{HEADER}\n\n{CANCELLED}\nhello");
+    let (checked, _) = check_by(|report| Checker::new().read_parts(&parts(trace.as_bytes(), 2, 10), report));
+    let extent = Extent { lines: 4, bytes: trace.len() as u64 };
+    assert_eq!(checked, Checked { events: 1, extent });
+}
