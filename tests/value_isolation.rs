@@ -763,6 +763,7 @@ fn a_value_that_never_ends_is_replaced_and_its_neighbours_are_not() {
 
 /// What no container begins in is written whole, however long it is.
 #[test]
+#[cfg_attr(miri, ignore = "so long a value takes very long")]
 fn a_long_value_is_no_endless_one() {
     let text = "x".repeat(65 * 1024 * 1024);
     let written = value_to_json(&RecordedValue::Array(&[RecordedValue::String(&text)]), ValueCapture::Full);

@@ -343,10 +343,10 @@ mod tests {
 
     /// Sixteen bytes at a time in which each byte stands in each place, between others.
     fn blocks() -> impl Iterator<Item = [u8; 16]> {
-        let around = [b'a', 0, 0x7f, 0x80, 0xff];
-        let step = if cfg!(miri) { 7 } else { 1 };
-        (0..=u8::MAX).step_by(step).flat_map(move |byte| {
-            around.into_iter().flat_map(move |filler| {
+        let around = [b'a', 0x80, 0, 0x7f, 0xff].into_iter().take(if cfg!(miri) { 2 } else { 5 });
+        let bytes = (0..=u8::MAX).filter(|byte| !cfg!(miri) || matches!(byte, 0 | b'"' | 0x80));
+        bytes.flat_map(move |byte| {
+            around.clone().flat_map(move |filler| {
                 (0..16).map(move |place| {
                     let mut block = [filler; 16];
                     block[place] = byte;

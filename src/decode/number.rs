@@ -191,7 +191,7 @@ mod tests {
 
     #[test]
     fn a_long_exponent_meets_with_as_many_digits() {
-        for zeros in [300, 1100, 65_536, 400_000] {
+        for zeros in [300, 1100, 65_536, 400_000].into_iter().take(if cfg!(miri) { 1 } else { 4 }) {
             let nought = "0".repeat(zeros);
             for (token, float) in [
                 (format!("0.{nought}1e{}", zeros + 1), Some(1.0)),
