@@ -6,7 +6,6 @@ mod reading;
 
 use std::io;
 use std::num::NonZero;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use allocation_counter::measure;
 use cove_trace::check::{Checked, Checker, Remark};
@@ -155,22 +154,6 @@ fn an_error_of_the_file_ends_it() {
             let whole = (from as usize).saturating_sub(HEADER.len() + 1) / (CANCELLED.len() + 1);
             assert!(summary.events as usize <= whole, "{from}, {part_bytes}");
         }
-    }
-}
-
-#[test]
-fn progress_is_told_up_to_the_length_of_the_file() {
-    let trace = format!("{HEADER}\n{}", format!("{CANCELLED}\n").repeat(10_000));
-    for threads in [1, 2] {
-        let read = AtomicU64::new(0);
-        let progress = |bytes| {
-            read.fetch_add(bytes, Ordering::Relaxed);
-        };
-        let parts = parts(trace.as_bytes(), threads, 10_000).on_progress(&progress);
-        let summary = Summary::read_parts(&parts, |error| panic!("{error}"));
-        assert_eq!(summary.bytes, trace.len() as u64);
-        let read = read.load(Ordering::Relaxed);
-        assert!(read >= trace.len() as u64 && read < 2 * trace.len() as u64, "{read} of {}", trace.len());
     }
 }
 

@@ -39,6 +39,7 @@ pub(crate) fn run(args: &Args, output: &mut Output, diagnostics: &mut Diagnostic
                 }
                 stream @ Opened::Stream(_) => checker.read(&mut stream.stream(), |remark| report.remark(remark)),
             };
+            report.diagnostics.end();
             writeln!(output, "{}", report.conclusion(&checked))?;
         }
     }

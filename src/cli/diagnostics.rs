@@ -8,10 +8,14 @@ use cove_trace::check::{Finding, Severity};
 use cove_trace::summary::escaped;
 use cove_trace::{ReadError, ReadErrorKind};
 
+use crate::progress::Progress;
+
 /// Says what is wrong on standard error, and remembers the worst of it.
 #[derive(Default)]
 pub(crate) struct Diagnostics {
     status: Status,
+    /// Of the file that is being read.
+    progress: Progress,
 }
 
 /// How it went, from good to bad.
@@ -26,6 +30,17 @@ enum Status {
 }
 
 impl Diagnostics {
+    /// A file of this length is going to be read. Its progress is shown on standard error too, and the two must not meet.
+    pub(crate) fn begin(&mut self, len: u64) -> Progress {
+        self.progress = Progress::new(len);
+        self.progress.clone()
+    }
+
+    /// The file was read: no progress is shown any more.
+    pub(crate) fn end(&mut self) {
+        std::mem::take(&mut self.progress).finish();
+    }
+
     /// A fault that the reader met in `file`.
     pub(crate) fn fault(&mut self, file: &str, error: &ReadError) {
         self.worsen(match error.kind() {
@@ -33,7 +48,7 @@ impl Diagnostics {
             _ => Status::Faulty,
         });
         let position = error.position();
-        say(&format_args!("{file}:{}:{}: error: {error}", position.line, position.column));
+        self.say(&format_args!("{file}:{}:{}: error: {error}", position.line, position.column));
     }
 
     /// Something about the events of `file`. It is about a whole line, which begins at column 1.
@@ -41,13 +56,13 @@ impl Diagnostics {
         if finding.severity == Severity::Error {
             self.worsen(Status::Faulty);
         }
-        say(&format_args!("{file}:{}:1: {}: {}", finding.line, finding.severity, finding.message));
+        self.say(&format_args!("{file}:{}:1: {}: {}", finding.line, finding.severity, finding.message));
     }
 
     /// The last line of `file` is torn.
     pub(crate) fn torn(&mut self, file: &str) {
         self.worsen(Status::Faulty);
-        say(&format_args!("{file}: error: the last line is torn: what it would have held is not compared"));
+        self.say(&format_args!("{file}: error: the last line is torn: what it would have held is not compared"));
     }
 
     /// Two traces differ, as the output says.
@@ -58,13 +73,13 @@ impl Diagnostics {
     /// Something that can't be read or written.
     pub(crate) fn unusable(&mut self, what: &str, problem: &dyn Display) {
         self.worsen(Status::Unusable);
-        say(&format_args!("{what}: error: {problem}"));
+        self.say(&format_args!("{what}: error: {problem}"));
     }
 
     /// A command line that is wrong.
     pub(crate) fn usage(&mut self, explanation: &str) {
         self.worsen(Status::Unusable);
-        explanation.lines().for_each(|line| say(&format_args!("{line}")));
+        explanation.lines().for_each(|line| self.say(&format_args!("{line}")));
     }
 
     pub(crate) fn exit_code(&self) -> ExitCode {
@@ -73,6 +88,10 @@ impl Diagnostics {
             Status::Faulty => 1,
             Status::Unusable => 2,
         })
+    }
+
+    fn say(&self, text: &fmt::Arguments<'_>) {
+        self.progress.aside(|| say(text));
     }
 
     fn worsen(&mut self, status: Status) {

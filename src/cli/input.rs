@@ -10,6 +10,7 @@ use cove_trace::compress::{Compression, Decompressed};
 use cove_trace::parallel::ReadAt as _;
 
 use crate::diagnostics::Diagnostics;
+use crate::progress::{Counted, Progress};
 
 /// A file, or standard input for `-`.
 #[derive(Debug, Clone)]
@@ -36,16 +37,22 @@ impl Input {
 
     /// A reader of the trace; none, and an error said, when nothing of it can be read.
     pub(crate) fn open(&self, diagnostics: &mut Diagnostics) -> Option<TraceReader<Box<dyn Read>>> {
-        self.open_source(diagnostics).map(Opened::stream)
+        self.said(self.source(|_| Progress::default()), diagnostics).map(Opened::stream)
     }
 
-    /// The trace as it can be had, for whoever reads a file with all cores; none, and an error said, when nothing of it can
-    /// be read.
+    /// The trace as it can be had, for whoever reads a file with all cores and gives nothing until its end: its progress is
+    /// shown, until `diagnostics` is told that it was read. None, and an error said, when nothing of it can be read.
     pub(crate) fn open_source(&self, diagnostics: &mut Diagnostics) -> Option<Opened> {
-        self.source().map_err(|error| diagnostics.unusable(&self.name(), &format_args!("can't be read: {error}"))).ok()
+        let source = self.source(|len| diagnostics.begin(len));
+        self.said(source, diagnostics)
     }
 
-    fn source(&self) -> io::Result<Opened> {
+    fn said<T>(&self, result: io::Result<T>, diagnostics: &mut Diagnostics) -> Option<T> {
+        result.map_err(|error| diagnostics.unusable(&self.name(), &format_args!("can't be read: {error}"))).ok()
+    }
+
+    /// Opens the trace. `begin` is called with the length of a regular file.
+    fn source(&self, begin: impl FnOnce(u64) -> Progress) -> io::Result<Opened> {
         let Some(path) = self.path() else {
             return decompressed(io::stdin().lock()).map(Opened::Stream);
         };
@@ -54,11 +61,13 @@ impl Input {
         if !metadata.is_file() {
             return decompressed(file).map(Opened::Stream);
         }
+        let len = metadata.len();
         let mut start = [0; Compression::MAGIC_LEN];
-        let len = file.read_at(&mut start, 0)?;
-        match Compression::detect(&start[..len]) {
-            None => Ok(Opened::File { file, len: metadata.len() }),
-            Some(_) => decompressed(file).map(Opened::Stream),
+        let start_len = file.read_at(&mut start, 0)?;
+        let counted = Counted { file, progress: begin(len) };
+        match Compression::detect(&start[..start_len]) {
+            None => Ok(Opened::File { file: counted, len }),
+            Some(_) => decompressed(counted).map(Opened::Stream),
         }
     }
 }
@@ -68,7 +77,7 @@ pub(crate) enum Opened {
     /// What comes, in its order.
     Stream(Box<dyn Read>),
     /// A regular file that is not compressed.
-    File { file: File, len: u64 },
+    File { file: Counted, len: u64 },
 }
 
 impl Opened {

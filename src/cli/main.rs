@@ -13,6 +13,7 @@ mod input;
 mod json;
 mod man;
 mod output;
+mod progress;
 mod redact;
 mod show;
 mod summary;

@@ -33,6 +33,7 @@ pub(crate) fn run(args: &Args, output: &mut Output, diagnostics: &mut Diagnostic
         Opened::File { file, len } => Summary::read_parts(&Parts::new(&file, len), on_error),
         stream @ Opened::Stream(_) => Summary::read(stream.stream(), on_error),
     };
+    diagnostics.end();
     summary.file = name;
     if args.json { json::write_line(output, &summary) } else { write!(output, "{summary}") }
 }

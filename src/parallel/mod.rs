@@ -32,7 +32,6 @@ pub struct Parts<'f, F: ?Sized> {
     threads: NonZero<usize>,
     part_bytes: NonZero<u64>,
     line_limit: usize,
-    progress: &'f (dyn Fn(u64) + Sync),
 }
 
 /// How much of a trace was read.
@@ -53,7 +52,7 @@ impl<'f, F: ReadAt + ?Sized> Parts<'f, F> {
     /// As many threads as the machine has cores for this process, if the file is long enough to have something to do for them.
     pub fn new(file: &'f F, len: u64) -> Self {
         let threads = std::thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);
-        Self { file, len, threads, part_bytes: PART_BYTES, line_limit: DEFAULT_LINE_LIMIT, progress: &|_| {} }
+        Self { file, len, threads, part_bytes: PART_BYTES, line_limit: DEFAULT_LINE_LIMIT }
     }
 
     /// The same with this number of threads besides the calling one; with 1, the calling thread reads alone. Memory grows
@@ -78,16 +77,9 @@ impl<'f, F: ReadAt + ?Sized> Parts<'f, F> {
         self
     }
 
-    /// The same, and `progress` is told how many more bytes were read, often and by any thread.
-    #[must_use]
-    pub fn on_progress(mut self, progress: &'f (dyn Fn(u64) + Sync)) -> Self {
-        self.progress = progress;
-        self
-    }
-
     /// Reads the trace to its end, past every fault that can be passed.
     pub(crate) fn read<G: Gather>(&self, gather: &mut G) -> Extent {
-        let mut reader = TraceReader::new(self.stretch(0, u64::MAX)).with_line_limit(self.line_limit);
+        let mut reader = TraceReader::new(self.from(0)).with_line_limit(self.line_limit);
         let header = match reader.header() {
             Ok(Some(header)) if self.threads > NonZero::<usize>::MIN => header.clone(),
             // Without a header each line is looked at for it: one after the other.
@@ -128,8 +120,9 @@ impl<'f, F: ReadAt + ?Sized> Parts<'f, F> {
         passed
     }
 
-    fn stretch(&self, from: u64, until: u64) -> Stretch<'f, F> {
-        Stretch::new(self.file, from, until.min(self.len), self.progress)
+    /// The file from this byte on, as a stream.
+    fn from(&self, offset: u64) -> Stretch<'f, F> {
+        Stretch { file: self.file, offset }
     }
 }
 

@@ -64,7 +64,7 @@ pub(super) fn read_part<F: ReadAt + ?Sized>(
             }
         },
     };
-    let source = parts.stretch(start, bounds.end);
+    let source = parts.from(start);
     let mut reader =
         TraceReader::new(source).with_line_limit(parts.line_limit).after_header(header, bounds.end - start);
     loop {

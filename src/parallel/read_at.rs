@@ -37,23 +37,13 @@ impl ReadAt for [u8] {
 
 /// A file from some offset on, read as a stream.
 pub(super) struct Stretch<'f, F: ?Sized> {
-    file: &'f F,
-    offset: u64,
-    /// What is read beyond is somebody else's, and not counted as progress.
-    until: u64,
-    progress: &'f (dyn Fn(u64) + Sync),
-}
-
-impl<'f, F: ?Sized> Stretch<'f, F> {
-    pub(super) fn new(file: &'f F, offset: u64, until: u64, progress: &'f (dyn Fn(u64) + Sync)) -> Self {
-        Self { file, offset, until, progress }
-    }
+    pub(super) file: &'f F,
+    pub(super) offset: u64,
 }
 
 impl<F: ReadAt + ?Sized> Read for Stretch<'_, F> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.file.read_at(buffer, self.offset)?;
-        (self.progress)(self.until.saturating_sub(self.offset).min(read as u64));
         self.offset = self.offset.saturating_add(read as u64);
         Ok(read)
     }

@@ -1,0 +1,86 @@
+//! How far the command has come, for a person who waits at a terminal.
+
+use std::fs::File;
+use std::io::{self, IsTerminal as _, Read};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
+
+use cove_trace::parallel::ReadAt;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+/// Nobody needs to be told about what is done sooner.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+const STYLE: &str = "{bar:30} {percent}% of {total_bytes}";
+
+/// The bar for one file; none unless standard error is a terminal, and none in the first second.
+#[derive(Clone, Default)]
+pub(crate) struct Progress(Option<Arc<Shown>>);
+
+struct Shown {
+    since: Instant,
+    /// The length of the file.
+    len: u64,
+    done: AtomicU64,
+    bar: OnceLock<ProgressBar>,
+}
+
+impl Progress {
+    /// For a file of this length.
+    pub(crate) fn new(len: u64) -> Self {
+        let shown = || Shown { since: Instant::now(), len, done: AtomicU64::new(0), bar: OnceLock::new() };
+        Self(io::stderr().is_terminal().then(|| Arc::new(shown())))
+    }
+
+    /// So many bytes more are done.
+    pub(crate) fn advance(&self, bytes: u64) {
+        let Some(shown) = &self.0 else { return };
+        let done = shown.done.fetch_add(bytes, Ordering::Relaxed) + bytes;
+        if shown.since.elapsed() >= PATIENCE {
+            shown.bar.get_or_init(|| bar(shown.len)).set_position(done.min(shown.len));
+        }
+    }
+
+    /// Writes on standard error in the bar's place, which is drawn again below.
+    pub(crate) fn aside<T>(&self, write: impl FnOnce() -> T) -> T {
+        match self.0.as_ref().and_then(|shown| shown.bar.get()) {
+            Some(bar) => bar.suspend(write),
+            None => write(),
+        }
+    }
+
+    /// Takes the bar away.
+    pub(crate) fn finish(&self) {
+        if let Some(bar) = self.0.as_ref().and_then(|shown| shown.bar.get()) {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+fn bar(len: u64) -> ProgressBar {
+    let style = ProgressStyle::with_template(STYLE).unwrap_or_else(|_| ProgressStyle::default_bar());
+    ProgressBar::with_draw_target(Some(len), ProgressDrawTarget::stderr_with_hz(10)).with_style(style)
+}
+
+/// A file that is read, with its progress.
+pub(crate) struct Counted {
+    pub(crate) file: File,
+    pub(crate) progress: Progress,
+}
+
+impl Read for Counted {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.file.read(buffer)?;
+        self.progress.advance(read as u64);
+        Ok(read)
+    }
+}
+
+impl ReadAt for Counted {
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        let read = self.file.read_at(buffer, offset)?;
+        self.progress.advance(read as u64);
+        Ok(read)
+    }
+}
