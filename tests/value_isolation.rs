@@ -757,6 +757,7 @@ impl TraceValue for TwiceItself {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "it ends after very many bytes, which take very long")]
 fn a_value_that_never_ends_is_replaced_and_its_neighbours_are_not() {
     assert_replaced_by(RecordedValue::Live(&TwiceItself), "Knot", FAILED);
 }

@@ -33,7 +33,7 @@ fn number_from_environment(name: &str) -> Option<u64> {
 }
 
 /// The most data that one seed stands for. Some seeds stand for much less, which makes small things.
-const MAX_DATA: u64 = 4096;
+const MAX_DATA: u64 = if cfg!(miri) { 512 } else { 4096 };
 
 /// What `seed` makes.
 pub(crate) fn generated<T: for<'a> Arbitrary<'a>>(seed: u64) -> T {
