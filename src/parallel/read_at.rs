@@ -1,5 +1,6 @@
 //! Files that several threads read at once.
 
+#[cfg(any(unix, windows))]
 use std::fs::File;
 use std::io::{self, Read};
 
