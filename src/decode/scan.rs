@@ -124,11 +124,10 @@ mod tests {
 
     #[test]
     fn plain_text_ends_where_a_byte_by_byte_look_says() {
-        let lens: Vec<usize> =
-            if cfg!(miri) { vec![0, 3, 16, 21, 64, 90] } else { (0..100).chain([128, 150]).collect() };
+        let lens: Vec<usize> = if cfg!(miri) { vec![0, 3, 21, 90] } else { (0..100).chain([128, 150]).collect() };
         for len in lens {
-            for filler in [b'a', b' ', b'!', 0x7f, 0x80, 0xff] {
-                for position in 0..=len {
+            for filler in [b'a', 0x80, b' ', b'!', 0x7f, 0xff].into_iter().take(if cfg!(miri) { 2 } else { 6 }) {
+                for position in (0..=len).step_by(if cfg!(miri) { 11 } else { 1 }) {
                     for byte in [0, 0x1f, b'"', b'\\', b'#', b'[', b']', 0x7f, 0x80, 0xa2, 0xdc, 0xff] {
                         let mut bytes = vec![filler; len];
                         bytes.iter_mut().skip(position).step_by(7).for_each(|at| *at = byte);

@@ -10,16 +10,16 @@ pub(super) type Way = unsafe fn(&[u8], *mut u8) -> usize;
 
 /// Every way there is on this machine.
 pub(super) fn all() -> Vec<(&'static str, Way)> {
-    let mut ways: Vec<(&str, Way)> = vec![
+    let everywhere: [(&str, Way); 3] = [
         ("the way that is chosen", chosen),
         ("plain integers", over_blocks::<swar::Block>),
         ("this machine's blocks", over_blocks::<Native>),
     ];
     #[cfg(target_arch = "x86_64")]
-    if avx512::is_available() {
-        ways.push(("AVX-512", avx512::escape));
-    }
-    ways
+    let sometimes = avx512::is_available().then_some(("AVX-512", avx512::escape as Way));
+    #[cfg(not(target_arch = "x86_64"))]
+    let sometimes = None;
+    everywhere.into_iter().chain(sometimes).collect()
 }
 
 /// `text` escaped in every way there is, each with its name.
