@@ -5,7 +5,11 @@ use std::collections::BTreeMap;
 
 /// Values by `N` names each, in the order of those. Looking up names that are there allocates nothing.
 #[derive(Debug, Clone)]
-pub(super) struct ByName<const N: usize, V>(BTreeMap<Names<N>, V>);
+pub(super) struct ByName<const N: usize, V> {
+    /// Where in `values` each one is, so that one search is enough whether it is there or not.
+    places: BTreeMap<Names<N>, usize>,
+    values: Vec<V>,
+}
 
 /// The names as they are kept.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -57,22 +61,25 @@ impl<const N: usize> Eq for dyn Parts<N> + '_ {}
 
 impl<const N: usize, V> Default for ByName<N, V> {
     fn default() -> Self {
-        Self(BTreeMap::new())
+        Self { places: BTreeMap::new(), values: Vec::new() }
     }
 }
 
 impl<const N: usize, V> ByName<N, V> {
     pub(super) fn iter(&self) -> impl Iterator<Item = ([&str; N], &V)> {
-        self.0.iter().map(|(names, value)| (names.parts(), value))
+        self.places.iter().map(|(names, place)| (names.parts(), &self.values[*place]))
     }
 
     /// Takes over what `other` holds; where both hold something, `add` adds the other's to this one's.
     pub(super) fn merge(&mut self, other: Self, add: impl Fn(&mut V, V)) {
-        for (names, value) in other.0 {
-            match self.0.get_mut(&names) {
-                Some(here) => add(here, value),
+        let mut values: Vec<Option<V>> = other.values.into_iter().map(Some).collect();
+        for (names, place) in other.places {
+            let Some(value) = values[place].take() else { continue };
+            match self.places.get(&names) {
+                Some(here) => add(&mut self.values[*here], value),
                 None => {
-                    self.0.insert(names, value);
+                    self.places.insert(names, self.values.len());
+                    self.values.push(value);
                 }
             }
         }
@@ -81,10 +88,15 @@ impl<const N: usize, V> ByName<N, V> {
 
 impl<const N: usize, V: Default> ByName<N, V> {
     pub(super) fn get_or_default(&mut self, names: [&str; N]) -> &mut V {
-        if !self.0.contains_key(&names as &dyn Parts<N>) {
-            self.0.insert(Names(names.map(Box::from)), V::default());
-        }
-        self.0.get_mut(&names as &dyn Parts<N>).expect("it is there: just looked up or just put in")
+        let place = match self.places.get(&names as &dyn Parts<N>) {
+            Some(place) => *place,
+            None => {
+                self.places.insert(Names(names.map(Box::from)), self.values.len());
+                self.values.push(V::default());
+                self.values.len() - 1
+            }
+        };
+        &mut self.values[place]
     }
 }
 

@@ -32,6 +32,7 @@ mod text;
 mod units;
 mod waits;
 
+use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::time::Duration;
 
@@ -74,7 +75,6 @@ pub struct Summary {
     pub heap: Option<HeapSummary>,
     /// How the run ended, if it did.
     pub outcome: Option<Outcome>,
-    by_capability: ByName<1, Calls>,
     by_operation: ByName<3, Operation>,
     by_entry: ByName<2, EntryTimes>,
 }
@@ -182,7 +182,6 @@ impl Summary {
         };
         let (module, op, capability) = (call.site.module(), call.site.op(), call.site.capability());
         self.calls += this;
-        *self.by_capability.get_or_default([capability]) += this;
         let operation = self.by_operation.get_or_default([module, op, capability]);
         operation.calls += this;
         operation.waits.add(wait_ns);
@@ -202,7 +201,6 @@ impl Summary {
         self.collections += later.collections;
         self.heap = later.heap.or(self.heap);
         self.outcome = later.outcome.or_else(|| self.outcome.take());
-        self.by_capability.merge(later.by_capability, |calls, more| *calls += more);
         self.by_operation.merge(later.by_operation, |operation, more| {
             operation.calls += more.calls;
             operation.waits.merge(more.waits);
@@ -216,7 +214,11 @@ impl Summary {
     /// The capabilities that calls asked for: those waited for longest first, then by name.
     #[must_use]
     pub fn capabilities(&self) -> Vec<CapabilityRow<'_>> {
-        let rows = self.by_capability.iter().map(|([capability], calls)| CapabilityRow {
+        let mut by_capability: BTreeMap<&str, Calls> = BTreeMap::new();
+        for ([_, _, capability], operation) in self.by_operation.iter() {
+            *by_capability.entry(capability).or_default() += operation.calls;
+        }
+        let rows = by_capability.into_iter().map(|(capability, calls)| CapabilityRow {
             capability,
             granted: calls.granted,
             refused: calls.refused,
