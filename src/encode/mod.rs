@@ -25,6 +25,7 @@ pub use self::escape::escaped_in_all_ways;
 use self::number::nanoseconds;
 use self::parts::{Either, Rendered, Tail};
 pub(crate) use self::scratch::{Line, with_line};
+use self::tree::ok_of_a_leaf;
 use self::value::Encoder;
 pub(crate) use self::value::discard;
 pub use self::value::{FieldWriter, ItemWriter, ValueWriter};
@@ -179,8 +180,19 @@ impl Encoder {
         match call.outcome {
             None => self.line.put(b"],\"outcome\":null}\n"),
             Some(HostOutcome::Value(ref value)) => {
-                self.line.put(br#"],"outcome":{"kind":"value","value":"#);
-                self.recorded(value, capture, Tail::new(b"}}\n"));
+                let start = br#"],"outcome":{"kind":"value","value":"#;
+                let end = (shapes::container_end(), b"}}\n");
+                match (capture, ok_of_a_leaf(value)) {
+                    // Most host calls come back with this.
+                    (ValueCapture::Full, Some(RecordedValue::Unit)) => {
+                        self.line.put((start, shapes::ok_start(), shapes::unit(), end));
+                    }
+                    (ValueCapture::Full, Some(leaf)) => self.leaf_in_a_row((start, shapes::ok_start()), leaf, end),
+                    _ => {
+                        self.line.put(start);
+                        self.recorded(value, capture, Tail::new(b"}}\n"));
+                    }
+                }
             }
             Some(HostOutcome::Error(message)) => {
                 self.line.put((br#"],"outcome":{"kind":"error","message":""#, message, b"\"}}\n"));

@@ -35,11 +35,12 @@ pub(super) fn enum_start<'a>(name: &'a str, case: &'a str) -> impl Part + use<'a
     // What most host calls come back with is known as a whole.
     Either {
         yes: name == "Result" && case == "Ok",
-        parts: (
-            br#"{"type":"enum","name":"Result","case":"Ok","payload":["#,
-            (br#"{"type":"enum","name":""#, name, br#"","case":""#, case, br#"","payload":["#),
-        ),
+        parts: (ok_start(), (br#"{"type":"enum","name":""#, name, br#"","case":""#, case, br#"","payload":["#)),
     }
+}
+
+pub(super) fn ok_start() -> impl Part {
+    br#"{"type":"enum","name":"Result","case":"Ok","payload":["#
 }
 
 pub(super) fn struct_start(name: &str) -> impl Part + use<'_> {

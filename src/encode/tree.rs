@@ -120,6 +120,12 @@ impl Encoder {
         self.surrounded_leaf(shapes::field_start(field.name), &field.value, after);
     }
 
+    /// Writes `before`, a leaf, and `after`, all in one row, out of the caller's way.
+    #[inline(never)]
+    pub(super) fn leaf_in_a_row(&mut self, before: impl Part, leaf: &RecordedValue<'_>, after: impl Part) {
+        self.surrounded_leaf(before, leaf, after);
+    }
+
     /// Writes `before`, a leaf, and `after`, all in one row.
     #[inline(always)]
     fn surrounded_leaf(&mut self, before: impl Part, leaf: &RecordedValue<'_>, after: impl Part) {
@@ -141,6 +147,17 @@ impl Encoder {
                 self.silent();
             }
         }
+    }
+}
+
+/// What `value` is `Ok` of, if that is a leaf.
+#[inline(always)]
+pub(super) fn ok_of_a_leaf<'v>(value: &RecordedValue<'v>) -> Option<&'v RecordedValue<'v>> {
+    match value {
+        RecordedValue::Enum(RecordedEnum { name: "Result", case: "Ok", payload: [leaf] }) if is_leaf(leaf) => {
+            Some(leaf)
+        }
+        _ => None,
     }
 }
 
