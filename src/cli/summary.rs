@@ -14,6 +14,9 @@ use crate::output::Output;
 /// Shows a run's figures: what it called and waited for, what was refused, how it ended.
 #[derive(clap::Args)]
 #[command(after_help = "\
+The ten slowest calls stand with their lines, which cove-trace show gives in full. Of many tasks the twenty that waited longest
+are shown; --json has all. Memory: some 140 bytes for each task, whatever the length of the trace.
+
 Examples:
   cove-trace summary run.jsonl
   cove-trace summary --json run.jsonl | jq .calls.refused")]

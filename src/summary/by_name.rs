@@ -70,33 +70,60 @@ impl<const N: usize, V> ByName<N, V> {
         self.places.iter().map(|(names, place)| (names.parts(), &self.values[*place]))
     }
 
-    /// Takes over what `other` holds; where both hold something, `add` adds the other's to this one's.
-    pub(super) fn merge(&mut self, other: Self, add: impl Fn(&mut V, V)) {
+    /// Takes over what `other` holds; where both hold something, `add` adds the other's to this one's. Gives the place here of
+    /// each place there.
+    pub(super) fn merge(&mut self, other: Self, add: impl Fn(&mut V, V)) -> Vec<usize> {
+        let mut moved_to = vec![0; other.values.len()];
         let mut values: Vec<Option<V>> = other.values.into_iter().map(Some).collect();
         for (names, place) in other.places {
             let Some(value) = values[place].take() else { continue };
-            match self.places.get(&names) {
-                Some(here) => add(&mut self.values[*here], value),
+            moved_to[place] = match self.places.get(&names) {
+                Some(here) => {
+                    add(&mut self.values[*here], value);
+                    *here
+                }
                 None => {
                     self.places.insert(names, self.values.len());
                     self.values.push(value);
+                    self.values.len() - 1
                 }
-            }
+            };
         }
+        moved_to
+    }
+
+    /// The names of each place.
+    pub(super) fn names(&self) -> Vec<[&str; N]> {
+        let mut names = vec![[""; N]; self.values.len()];
+        self.places.iter().for_each(|(these, place)| names[*place] = these.parts());
+        names
+    }
+
+    pub(super) fn each(&mut self, change: impl FnMut(&mut V)) {
+        self.values.iter_mut().for_each(change);
+    }
+
+    pub(super) fn at(&mut self, place: usize) -> &mut V {
+        &mut self.values[place]
     }
 }
 
 impl<const N: usize, V: Default> ByName<N, V> {
-    pub(super) fn get_or_default(&mut self, names: [&str; N]) -> &mut V {
-        let place = match self.places.get(&names as &dyn Parts<N>) {
+    /// The place of the value by these names, which never changes. One that is not there becomes the default.
+    pub(super) fn place(&mut self, names: [&str; N]) -> usize {
+        match self.places.get(&names as &dyn Parts<N>) {
             Some(place) => *place,
             None => {
                 self.places.insert(Names(names.map(Box::from)), self.values.len());
                 self.values.push(V::default());
                 self.values.len() - 1
             }
-        };
-        &mut self.values[place]
+        }
+    }
+
+    pub(super) fn get_or_default(&mut self, names: [&str; N]) -> &mut V {
+        let place = self.place(names);
+        self.at(place)
     }
 }
 
@@ -119,7 +146,10 @@ mod tests {
         *one.get_or_default(["both"]) = 1;
         *two.get_or_default(["both"]) = 2;
         *two.get_or_default(["only"]) = 3;
-        one.merge(two, |here, more| *here += more);
-        assert_eq!(one.iter().collect::<Vec<_>>(), [(["both"], &3), (["only"], &3)]);
+        *two.get_or_default(["a third"]) = 4;
+        let moved_to = one.merge(two, |here, more| *here += more);
+        assert_eq!(one.iter().collect::<Vec<_>>(), [(["a third"], &4), (["both"], &3), (["only"], &3)]);
+        let names = one.names();
+        assert_eq!(moved_to.iter().map(|place| names[*place]).collect::<Vec<_>>(), [["both"], ["only"], ["a third"]]);
     }
 }

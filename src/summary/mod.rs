@@ -1,7 +1,7 @@
 //! A run's figures: what it called, what it waited for, what was refused, how it ended.
 //!
-//! A [`Summary`] takes events one by one, in memory that grows with the number of different operations and not with the
-//! length of the trace. It prints itself as tables for people, and serializes ([`serde::Serialize`]) for programs.
+//! A [`Summary`] takes events one by one, in memory that grows with the number of different operations and of tasks (some 140
+//! bytes for each task, 180 when ids come in no order) and not with the length of the trace. It prints itself as tables for people, and serializes ([`serde::Serialize`]) for programs.
 //!
 //! ```
 //! use std::time::Duration;
@@ -9,7 +9,7 @@
 //! use cove_trace::{CallSite, HostCall, TraceEvent};
 //!
 //! let mut summary = Summary::default();
-//! summary.add(&TraceEvent::HostCall(HostCall {
+//! summary.add(2, &TraceEvent::HostCall(HostCall {
 //!     task: 0,
 //!     site: CallSite::new("documents", "read", "documents.read"),
 //!     wait: Duration::from_micros(1500),
@@ -19,29 +19,38 @@
 //! }));
 //! assert_eq!(summary.calls.granted, 1);
 //! assert_eq!(summary.operations()[0].wait_max_ns, 1_500_000);
+//! assert_eq!(summary.slowest_calls()[0].line, 2);
 //! assert!(summary.to_string().contains("documents.read"));
 //! ```
 
 mod by_name;
+mod by_task;
 mod escape;
 mod parts;
 mod rows;
 mod serialize;
 mod table;
 mod text;
+mod top;
 mod units;
 mod waits;
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::time::Duration;
 
 use self::by_name::ByName;
+use self::by_task::ByTask;
 pub use self::escape::{Escaped, escaped, is_unsafe_to_show};
-pub use self::rows::{Calls, CapabilityRow, Collections, EntryRow, OperationRow, Outcome, Tasks};
+pub use self::rows::{
+    Calls, CapabilityRow, Collections, EntryRow, OperationRow, Outcome, RefusalRow, SlowCallRow, TaskEnd, TaskRow,
+    Tasks,
+};
+use self::top::Top;
 pub use self::units::duration;
 use self::waits::Waits;
-use crate::event::{HeapSummary, HostCall, HostOutcome, TraceEvent, TraceHeader};
+use crate::event::{ENTRY_TASK, HeapSummary, HostCall, HostOutcome, TraceEvent, TraceHeader};
 use crate::parallel::{Parts, ReadAt};
 use crate::reader::{ReadError, ReadErrorKind, Source, TracePart, TraceReader};
 
@@ -77,12 +86,29 @@ pub struct Summary {
     pub outcome: Option<Outcome>,
     by_operation: ByName<3, Operation>,
     by_entry: ByName<2, EntryTimes>,
+    by_task: ByTask,
+    slowest: Top<SlowCall, SLOWEST_CALLS>,
 }
+
+/// So many of the slowest calls are kept.
+const SLOWEST_CALLS: usize = 10;
 
 #[derive(Debug, Clone, Default)]
 struct Operation {
     calls: Calls,
     waits: Waits,
+    /// The line of the first call that was refused.
+    first_refused: Option<u64>,
+}
+
+/// A call by how slow it was: of two that waited as long, the earlier one is the greater.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct SlowCall {
+    wait_ns: u64,
+    line: Reverse<u64>,
+    task: u64,
+    /// Its place in `by_operation`.
+    operation: usize,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -129,7 +155,7 @@ impl Summary {
     fn part(&mut self, part: TracePart<'_>, on_fault: impl FnOnce(ReadError)) {
         match part {
             TracePart::Header { header, .. } => self.header = Some(header.clone()),
-            TracePart::Event { event, .. } => self.add(&event),
+            TracePart::Event { line, event } => self.add(line, &event),
             TracePart::Fault(error) => {
                 match error.kind() {
                     ReadErrorKind::Torn { bytes } => self.torn_bytes += bytes,
@@ -140,20 +166,30 @@ impl Summary {
         }
     }
 
-    /// Counts one event in. For names that were seen before this allocates nothing, but for a wait of a length that the
-    /// operation did not have before.
-    pub fn add(&mut self, event: &TraceEvent<'_>) {
+    /// Counts in the event on that physical line, from 1. For names and tasks that were seen before this allocates nothing, but
+    /// for a wait of a length that the operation did not have before.
+    pub fn add(&mut self, line: u64, event: &TraceEvent<'_>) {
         self.events += 1;
         match *event {
-            TraceEvent::TaskSpawned { .. } => self.tasks.spawned += 1,
-            TraceEvent::TaskCompleted { cpu, .. } => {
+            TraceEvent::TaskSpawned { id, .. } => {
+                self.tasks.spawned += 1;
+                self.by_task.entry(id);
+            }
+            TraceEvent::TaskCompleted { id, cpu } => {
                 self.tasks.completed += 1;
                 self.tasks.cpu_ns += u128::from(nanoseconds(cpu));
+                self.by_task.entry(id).completed(nanoseconds(cpu));
             }
-            TraceEvent::TaskCancelled { .. } => self.tasks.cancelled += 1,
-            TraceEvent::HostCall(ref call) => self.add_call(call),
-            TraceEvent::EntryEnter { .. } => {}
+            TraceEvent::TaskCancelled { id } => {
+                self.tasks.cancelled += 1;
+                self.by_task.entry(id).end = Some(TaskEnd::Cancelled);
+            }
+            TraceEvent::HostCall(ref call) => self.add_call(line, call),
+            TraceEvent::EntryEnter { .. } => {
+                self.by_task.entry(ENTRY_TASK);
+            }
             TraceEvent::EntryExit { module, function, cpu, wait } => {
+                self.by_task.entry(ENTRY_TASK).completed(nanoseconds(cpu));
                 let times = self.by_entry.get_or_default([module, function]);
                 times.cpu_ns += u128::from(nanoseconds(cpu));
                 times.wait_ns += u128::from(nanoseconds(wait));
@@ -171,7 +207,7 @@ impl Summary {
         }
     }
 
-    fn add_call(&mut self, call: &HostCall<'_>) {
+    fn add_call(&mut self, line: u64, call: &HostCall<'_>) {
         let wait_ns = nanoseconds(call.wait);
         let this = Calls {
             granted: u64::from(call.granted),
@@ -182,14 +218,23 @@ impl Summary {
         };
         let (module, op, capability) = (call.site.module(), call.site.op(), call.site.capability());
         self.calls += this;
-        let operation = self.by_operation.get_or_default([module, op, capability]);
+        self.by_task.entry(call.task).calls += this;
+        let place = self.by_operation.place([module, op, capability]);
+        let operation = self.by_operation.at(place);
         operation.calls += this;
         operation.waits.add(wait_ns);
+        if !call.granted {
+            operation.first_refused.get_or_insert(line);
+        }
+        if wait_ns > 0 {
+            self.slowest.push(SlowCall { wait_ns, line: Reverse(line), task: call.task, operation: place });
+        }
     }
 
-    /// Adds what `later` holds, as if its lines stood after those counted so far. So the parts of one trace can be counted
-    /// each for itself. The header is the first that there is; heap and outcome are the last.
+    /// Adds what `later` holds, as if its lines stood after the [`lines`](Self::lines) counted so far. So the parts of one
+    /// trace can be counted each for itself. The header is the first that there is; heap and outcome are the last.
     pub fn merge(&mut self, later: Self) {
+        let lines_before = self.lines;
         self.lines += later.lines;
         self.events += later.events;
         self.bytes += later.bytes;
@@ -201,10 +246,19 @@ impl Summary {
         self.collections += later.collections;
         self.heap = later.heap.or(self.heap);
         self.outcome = later.outcome.or_else(|| self.outcome.take());
-        self.by_operation.merge(later.by_operation, |operation, more| {
+        let mut by_operation = later.by_operation;
+        by_operation
+            .each(|operation| operation.first_refused = operation.first_refused.map(|line| line + lines_before));
+        let moved_to = self.by_operation.merge(by_operation, |operation, more| {
             operation.calls += more.calls;
             operation.waits.merge(more.waits);
+            operation.first_refused = operation.first_refused.or(more.first_refused);
         });
+        for call in later.slowest.into_items() {
+            let line = Reverse(call.line.0 + lines_before);
+            self.slowest.push(SlowCall { line, operation: moved_to[call.operation], ..call });
+        }
+        self.by_task.merge(later.by_task);
         self.by_entry.merge(later.by_entry, |times, more| {
             times.cpu_ns += more.cpu_ns;
             times.wait_ns += more.wait_ns;
@@ -244,6 +298,35 @@ impl Summary {
             wait_max_ns: operation.waits.max(),
         });
         longest_wait_first(rows, |row| row.wait_ns)
+    }
+
+    /// The operations that were refused, in the order in which they first were.
+    #[must_use]
+    pub fn refusals(&self) -> Vec<RefusalRow<'_>> {
+        let refused = self.by_operation.iter().filter_map(|([module, op, capability], operation)| {
+            let first_line = operation.first_refused?;
+            Some(RefusalRow { module, op, capability, refused: operation.calls.refused, first_line })
+        });
+        let mut rows: Vec<_> = refused.collect();
+        rows.sort_by_key(|row| row.first_line);
+        rows
+    }
+
+    /// The ten calls that waited longest, the longest first, and of those that waited as long the earlier one. A call that did
+    /// not wait at all is never one of them.
+    #[must_use]
+    pub fn slowest_calls(&self) -> Vec<SlowCallRow<'_>> {
+        let names = self.by_operation.names();
+        let rows = self.slowest.iter().map(|call| {
+            let [module, op, _] = names[call.operation];
+            SlowCallRow { line: call.line.0, task: call.task, module, op, wait_ns: call.wait_ns }
+        });
+        rows.collect()
+    }
+
+    /// The tasks that were seen, the entry among them, by id.
+    pub fn by_task(&self) -> impl Iterator<Item = TaskRow> {
+        self.by_task.rows()
     }
 
     /// The entry functions that ended, by name. One that ended more than once has the sum of its times.

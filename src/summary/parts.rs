@@ -34,6 +34,8 @@ impl<E: FnMut(&ReadError)> Gather for Whole<E> {
     }
 
     fn take(&mut self, piece: Piece, before: Extent) {
+        // The piece's own lines are not in it, but in `before` of the next one.
+        self.summary.lines = before.lines;
         self.summary.merge(piece.summary);
         piece.faults.into_iter().for_each(|error| (self.on_error)(&error.after(before)));
     }

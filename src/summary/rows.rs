@@ -74,6 +74,76 @@ pub struct OperationRow<'s> {
     pub wait_max_ns: u64,
 }
 
+/// The calls of one operation that were refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct RefusalRow<'s> {
+    /// The host module.
+    pub module: &'s str,
+    /// The operation.
+    pub op: &'s str,
+    /// The capability that was not granted.
+    pub capability: &'s str,
+    /// How many calls.
+    pub refused: u64,
+    /// The physical line, from 1, of the first of them.
+    pub first_line: u64,
+}
+
+/// One call that took long.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct SlowCallRow<'s> {
+    /// The physical line, from 1, on which it stands.
+    pub line: u64,
+    /// The task that made it.
+    pub task: u64,
+    /// The host module.
+    pub module: &'s str,
+    /// The operation.
+    pub op: &'s str,
+    /// How long it waited for the host.
+    pub wait_ns: u64,
+}
+
+/// What one task did. The entry is one of them: what it exits with counts as its time, and as its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct TaskRow {
+    /// Its id.
+    pub task: u64,
+    /// Calls of what it held the capability for.
+    pub granted: u64,
+    /// Calls of what it did not.
+    pub refused: u64,
+    /// Calls that the host answered with an error.
+    pub failed: u64,
+    /// Time that it waited for the host.
+    pub wait_ns: u128,
+    /// Time that it spent in itself, at most `u64::MAX`; known of one that completed.
+    pub cpu_ns: Option<u64>,
+    /// How it ended, if it did.
+    pub end: Option<TaskEnd>,
+}
+
+/// How a task ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TaskEnd {
+    /// It ran to its end.
+    Completed,
+    /// It was stopped before.
+    Cancelled,
+}
+
+impl TaskEnd {
+    /// The name that the serialized form has for it.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Completed => "completed",
+            Self::Cancelled => "cancelled",
+        }
+    }
+}
+
 /// The times of one entry function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct EntryRow<'s> {

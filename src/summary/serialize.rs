@@ -2,7 +2,10 @@
 
 use serde::{Serialize, Serializer};
 
-use super::{Calls, CapabilityRow, Collections, EntryRow, OperationRow, Outcome, Summary, Tasks, nanoseconds};
+use super::{
+    Calls, CapabilityRow, Collections, EntryRow, OperationRow, Outcome, RefusalRow, SlowCallRow, Summary, Tasks,
+    nanoseconds,
+};
 use crate::event::{HeapSummary, TRACE_FORMAT_VERSION, TraceHeader};
 
 #[derive(Serialize)]
@@ -18,10 +21,19 @@ struct Root<'s> {
     calls: Calls,
     capabilities: Vec<CapabilityRow<'s>>,
     operations: Vec<OperationRow<'s>>,
+    refusals: Vec<RefusalRow<'s>>,
+    slowest_calls: Vec<SlowCallRow<'s>>,
+    #[serde(serialize_with = "by_task")]
+    by_task: &'s Summary,
     entries: Vec<EntryRow<'s>>,
     collections: Collections,
     heap: Option<Heap>,
     outcome: Option<&'s Outcome>,
+}
+
+// One row at a time: there may be millions of them. By reference, since that is how serde hands the field over.
+fn by_task<S: Serializer>(summary: &&Summary, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(summary.by_task())
 }
 
 #[derive(Serialize)]
@@ -88,6 +100,9 @@ impl Serialize for Summary {
             calls: self.calls,
             capabilities: self.capabilities(),
             operations: self.operations(),
+            refusals: self.refusals(),
+            slowest_calls: self.slowest_calls(),
+            by_task: self,
             entries: self.entries(),
             collections: self.collections,
             heap: self.heap.map(Heap::from),

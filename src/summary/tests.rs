@@ -23,7 +23,10 @@ fn call<'a>(
 
 fn of(events: &[TraceEvent<'_>]) -> Summary {
     let mut summary = Summary::default();
-    events.iter().for_each(|event| summary.add(event));
+    for (line, event) in (1..).zip(events) {
+        summary.add(line, event);
+    }
+    summary.lines = events.len() as u64;
     summary
 }
 
@@ -102,6 +105,16 @@ fn the_serialized_form_has_these_keys_in_this_order() {
         r#""wait_ns":50,"wait_p50_ns":50,"wait_p99_ns":50,"wait_max_ns":50},"#,
         r#"{"module":"process","op":"exit","capability":"process","granted":1,"refused":0,"failed":0,"#,
         r#""wait_ns":0,"wait_p50_ns":0,"wait_p99_ns":0,"wait_max_ns":0}],"#,
+        r#""refusals":[{"module":"documents","op":"list","capability":"documents.read","refused":1,"first_line":6}],"#,
+        r#""slowest_calls":["#,
+        r#"{"line":7,"task":0,"module":"console","op":"print","wait_ns":450},"#,
+        r#"{"line":5,"task":0,"module":"documents","op":"read","wait_ns":300},"#,
+        r#"{"line":4,"task":0,"module":"documents","op":"read","wait_ns":100},"#,
+        r#"{"line":6,"task":0,"module":"documents","op":"list","wait_ns":50}],"#,
+        r#""by_task":["#,
+        r#"{"task":0,"granted":4,"refused":1,"failed":1,"wait_ns":900,"cpu_ns":70,"end":"completed"},"#,
+        r#"{"task":1,"granted":0,"refused":0,"failed":0,"wait_ns":0,"cpu_ns":40,"end":"completed"},"#,
+        r#"{"task":2,"granted":0,"refused":0,"failed":0,"wait_ns":0,"cpu_ns":null,"end":"cancelled"}],"#,
         r#""entries":[{"module":"main","function":"run","cpu_ns":70,"wait_ns":900}],"#,
         r#""collections":{"count":2,"allocated":36893488147419103230,"freed":15,"pause_ns":11},"#,
         r#""heap":{"collections":2,"object_count":null,"allocated_bytes":null,"live_bytes":2,"peak_bytes":null,"#,
@@ -117,7 +130,7 @@ fn what_a_trace_does_not_say_is_null() {
     for key in ["header", "heap", "outcome"] {
         assert_eq!(summary[key], json!(null), "{key}");
     }
-    for key in ["capabilities", "operations", "entries"] {
+    for key in ["capabilities", "operations", "refusals", "slowest_calls", "by_task", "entries"] {
         assert_eq!(summary[key], json!([]), "{key}");
     }
 }
@@ -163,6 +176,80 @@ fn parts_merge_into_the_whole() {
         merged.merge(of(later));
         assert_eq!(serde_json::to_string(&merged).unwrap(), whole, "cut at {cut}");
     }
+}
+
+/// Calls of many operations by many tasks: what is wanted of them, found by sorting all of them.
+#[test]
+fn the_slowest_the_refused_and_the_tasks_of_many_calls() {
+    let noise = |n: u64| n.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40;
+    let names: Vec<String> = (0..9).map(|n| format!("op{n}")).collect();
+    let (mut events, mut calls) = (Vec::new(), Vec::new());
+    for line in 1..=600 {
+        let (op, task, wait, granted) =
+            (noise(line) as usize % 9, noise(line + 1) % 40, noise(line + 2) % 90, noise(line + 3) % 9 > 0);
+        let site = CallSite::new("m", &names[op], "c");
+        let wait_ns = Duration::from_nanos(wait);
+        events.push(TraceEvent::HostCall(HostCall { task, site, wait: wait_ns, granted, args: &[], outcome: None }));
+        calls.push((wait, line, task, names[op].as_str(), granted));
+    }
+
+    let mut slowest = calls.clone();
+    slowest.sort_by_key(|(wait, line, ..)| (std::cmp::Reverse(*wait), *line));
+    let slowest: Vec<_> = slowest.iter().take(10).map(|(wait, line, task, op, _)| (*wait, *line, *task, *op)).collect();
+    let mut refused: Vec<(&str, u64, u64)> = Vec::new();
+    let mut by_task = BTreeMap::<u64, (u64, u64, u128)>::new();
+    for (wait, line, task, op, granted) in &calls {
+        let figures = by_task.entry(*task).or_default();
+        *figures = (figures.0 + u64::from(*granted), figures.1 + u64::from(!granted), figures.2 + u128::from(*wait));
+        match refused.iter_mut().find(|row| row.0 == *op) {
+            _ if *granted => {}
+            Some(row) => row.1 += 1,
+            None => refused.push((op, 1, *line)),
+        }
+    }
+    for cut in [0, 1, 9, 300, 595, 600] {
+        let mut summary = of(&events[..cut]);
+        summary.merge(of(&events[cut..]));
+        let rows = summary.slowest_calls();
+        let found: Vec<_> = rows.iter().map(|row| (row.wait_ns, row.line, row.task, row.op)).collect();
+        assert_eq!(found, slowest, "cut at {cut}");
+        let rows = summary.refusals();
+        assert_eq!(rows.iter().map(|row| (row.op, row.refused, row.first_line)).collect::<Vec<_>>(), refused);
+        let found: BTreeMap<_, _> =
+            summary.by_task().map(|row| (row.task, (row.granted, row.refused, row.wait_ns))).collect();
+        assert_eq!(found, by_task, "cut at {cut}");
+        assert!(summary.by_task().all(|row| row.end.is_none() && row.cpu_ns.is_none()));
+    }
+}
+
+#[test]
+fn of_many_tasks_the_longest_waits_are_shown() {
+    const COUNT: u64 = if cfg!(miri) { 100 } else { 100_000 };
+    let mut summary = Summary::default();
+    for id in 1..=COUNT {
+        summary.add(id, &TraceEvent::TaskSpawned { id, parent: None, scope: "s" });
+    }
+    for task in [7, 50, 9] {
+        let event = call(READ, 1000 - task, true, DONE);
+        let TraceEvent::HostCall(call) = event else { unreachable!("a call was made") };
+        summary.add(COUNT + task, &TraceEvent::HostCall(HostCall { task, ..call }));
+    }
+    let shown = summary.to_string();
+    let table: Vec<&str> = shown.lines().skip_while(|row| !row.trim_start().starts_with("task  ")).collect();
+    let ids: Vec<&str> = table[1..=20].iter().map(|row| row.split_whitespace().next().unwrap()).collect();
+    assert_eq!(ids[..6], ["7", "9", "50", "1", "2", "3"], "{shown}");
+    assert_eq!(table[21..], [format!("and {} more, none of which waited longer", COUNT - 20)], "{shown}");
+}
+
+#[test]
+fn a_single_task_has_no_table_of_its_own() {
+    let shown = of(&[call(READ, 5, true, DONE), call(READ, 7, false, None)]).to_string();
+    assert!(!shown.lines().any(|row| row.starts_with("task  ")), "{shown}");
+    assert!(shown.contains("slowest calls") && shown.contains("first on line"), "{shown}");
+    let shown =
+        of(&[call(READ, 0, true, DONE), TraceEvent::TaskSpawned { id: 1, parent: None, scope: "" }]).to_string();
+    assert!(shown.lines().any(|row| row.starts_with("task  ")), "{shown}");
+    assert!(!shown.contains("slowest calls") && !shown.contains("first on line"), "{shown}");
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::table::{Table, name};
 use super::units::duration;
-use super::{Calls, Collections, Outcome, Summary, Tasks, escaped, nanoseconds};
+use super::{Calls, Collections, Outcome, Summary, TaskEnd, Tasks, escaped, nanoseconds};
 use crate::event::TraceHeader;
 
 /// Everything that a trace names is shown with its control characters escaped, each name on one row.
@@ -20,7 +20,10 @@ impl fmt::Display for Summary {
         self.fmt_heap(f)?;
         self.fmt_entries(f)?;
         self.fmt_capabilities(f)?;
-        self.fmt_operations(f)
+        self.fmt_operations(f)?;
+        self.fmt_refusals(f)?;
+        self.fmt_slowest_calls(f)?;
+        self.fmt_tasks(f)
     }
 }
 
@@ -122,6 +125,49 @@ impl Summary {
             table.push([operation, name(row.capability), granted, refused, failed, wait, p50, p99, max]);
         }
         fmt_table(f, &table)
+    }
+}
+
+/// So many tasks are shown of any number of them.
+const SHOWN_TASKS: usize = 20;
+
+impl Summary {
+    fn fmt_refusals(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut table = Table::<4, 2>::new(["refused", "capability", "calls", "first on line"]);
+        for row in self.refusals() {
+            let [calls, line] = [row.refused, row.first_line].map(|figure| figure.to_string());
+            table.push([path(row.module, row.op), name(row.capability), calls, line]);
+        }
+        fmt_table(f, &table)
+    }
+
+    fn fmt_slowest_calls(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut table = Table::<4, 1>::new(["slowest calls", "wait", "task", "line"]);
+        for row in self.slowest_calls() {
+            let [task, line] = [row.task, row.line].map(|number| number.to_string());
+            table.push([path(row.module, row.op), duration(row.wait_ns.into()), task, line]);
+        }
+        fmt_table(f, &table)
+    }
+
+    /// The tasks, when there is more than one: what a single one did is all that the other tables say.
+    fn fmt_tasks(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let count = self.by_task.len();
+        if count < 2 {
+            return Ok(());
+        }
+        let mut table = Table::<7, 0>::new(["task", "granted", "refused", "failed", "wait", "cpu", "end"]);
+        for row in self.by_task.longest_waits::<SHOWN_TASKS>() {
+            let [granted, refused, failed] = [row.granted, row.refused, row.failed].map(|count| count.to_string());
+            let cpu = row.cpu_ns.map_or_else(|| "-".to_owned(), |cpu| duration(cpu.into()));
+            let end = row.end.map_or("-", TaskEnd::as_str).to_owned();
+            table.push([row.task.to_string(), granted, refused, failed, duration(row.wait_ns), cpu, end]);
+        }
+        fmt_table(f, &table)?;
+        match count.saturating_sub(SHOWN_TASKS) {
+            0 => Ok(()),
+            more => writeln!(f, "and {more} more, none of which waited longer"),
+        }
     }
 }
 

@@ -135,6 +135,18 @@ pub(crate) fn known_figures(file: &str, bytes: usize) -> Value {
             {"module": "process", "op": "exit", "capability": "process.exit", "granted": 1, "refused": 0, "failed": 0,
              "wait_ns": 1, "wait_p50_ns": 1, "wait_p99_ns": 1, "wait_max_ns": 1},
         ],
+        "refusals": [
+            {"module": "documents", "op": "read", "capability": "documents.read", "refused": 1, "first_line": 7},
+        ],
+        "slowest_calls": (0..10).map(|n| {
+            json!({"line": 110 - n, "task": 1, "module": "console", "op": "print", "wait_ns": (100 - n) * 1000})
+        }).collect::<Vec<_>>(),
+        "by_task": [
+            {"task": 0, "granted": 0, "refused": 0, "failed": 0, "wait_ns": 0, "cpu_ns": 11, "end": "completed"},
+            {"task": 1, "granted": 103, "refused": 1, "failed": 1, "wait_ns": 5_050_101, "cpu_ns": 1u64 << 60,
+             "end": "completed"},
+            {"task": u64::MAX, "granted": 0, "refused": 0, "failed": 0, "wait_ns": 0, "cpu_ns": null, "end": "cancelled"},
+        ],
         "entries": [{"module": "main", "function": "run", "cpu_ns": 11, "wait_ns": 12}],
         "collections": {"count": 2, "allocated": 30, "freed": 9, "pause_ns": 15},
         "heap": {"collections": 2, "object_count": null, "allocated_bytes": null, "live_bytes": 4, "peak_bytes": null,

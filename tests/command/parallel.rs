@@ -10,10 +10,10 @@ fn long_trace() -> String {
         String::from(r#"{"event":"trace_header","version":4,"backend":"vm","values":"full","entry":"main","args":[]}"#);
     trace.push('\n');
     for number in 0..60_000 {
-        let (task, op) = (number % 700, number % 7);
+        let (task, op, wait, granted) = (number % 700, number % 7, number * 7919 % 60_000, number % 1000 != 999);
         writeln!(
             trace,
-            r#"{{"event":"host_call","task":{task},"module":"m","op":"op{op}","capability":"c","wait_ns":{number},"granted":true,"args":[],"outcome":null}}"#
+            r#"{{"event":"host_call","task":{task},"module":"m","op":"op{op}","capability":"c","wait_ns":{wait},"granted":{granted},"args":[],"outcome":null}}"#
         )
         .unwrap();
         match number % 501 {

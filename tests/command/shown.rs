@@ -7,12 +7,14 @@ use crate::harness::Place;
 use crate::traces;
 
 /// The commands, each with what comes before and after the file's name.
-const COMMANDS: [(&str, &[&str], &str); 5] = [
+const COMMANDS: [(&str, &[&str], &str); 7] = [
+    ("summary", &["summary"], ""),
     ("timeline", &["timeline"], ""),
     ("show", &["show"], ":4"),
     ("grants", &["grants", "--granted", "console.write,net.connect"], ""),
     ("redact", &["redact", "-o", "-"], ""),
     ("check", &["check"], ""),
+    ("cat", &["cat"], ""),
 ];
 
 #[test]
