@@ -161,15 +161,20 @@ fn an_error_of_the_file_ends_it() {
 #[test]
 fn a_million_open_tasks_take_some_bytes_each() {
     const TASKS: u64 = if cfg!(miri) { 100 } else { 1_000_000 };
-    for (spread, most) in [(1, 24), (0x9e37_79b9_7f4a_7c15, 80)] {
+    for (spread, most_checked, most_summed_up) in [(1, 24, 150), (0x9e37_79b9_7f4a_7c15, 80, 150)] {
+        let spawned = |line: u64| TraceEvent::TaskSpawned { id: line.wrapping_mul(spread), parent: None, scope: "s" };
         let used = measure(|| {
             let mut checker = Checker::new();
             for line in 1..=TASKS {
-                let event = TraceEvent::TaskSpawned { id: line.wrapping_mul(spread), parent: None, scope: "s" };
-                checker.event(line, &event, &mut |finding| panic!("{finding:?}"));
+                checker.event(line, &spawned(line), &mut |finding| panic!("{finding:?}"));
             }
         });
-        assert!(used.bytes_max < most * TASKS.max(1_000), "{used:?}");
+        assert!(used.bytes_max < most_checked * TASKS.max(1_000), "{used:?}");
+        let used = measure(|| {
+            let mut summary = Summary::default();
+            (1..=TASKS / 5).for_each(|line| summary.add(line, &spawned(line)));
+        });
+        assert!(used.bytes_max < most_summed_up * (TASKS / 5).max(1_000), "{used:?}");
     }
 }
 

@@ -1,7 +1,8 @@
 //! A run's figures: what it called, what it waited for, what was refused, how it ended.
 //!
-//! A [`Summary`] takes events one by one, in memory that grows with the number of different operations and of tasks (some 140
-//! bytes for each task, 180 when ids come in no order) and not with the length of the trace. It prints itself as tables for people, and serializes ([`serde::Serialize`]) for programs.
+//! A [`Summary`] takes events one by one, in memory that grows with the number of different operations and of tasks (at
+//! most some 140 bytes for each) and not with the length of the trace. It prints itself as tables for people, and serializes
+//! ([`serde::Serialize`]) for programs.
 //!
 //! ```
 //! use std::time::Duration;
