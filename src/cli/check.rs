@@ -1,6 +1,10 @@
 //! `cove-trace check`.
 
+mod repair;
+mod salvage;
+
 use std::io::{self, Write};
+use std::path::PathBuf;
 
 use cove_trace::check::{Checked, Checker, Finding, Remark, Severity};
 use cove_trace::parallel::Parts;
@@ -14,24 +18,44 @@ use crate::output::Output;
 /// Checks traces: that every line is right, and that the events together can have happened.
 #[derive(clap::Args)]
 #[command(after_help = "\
+--repair writes what can be saved to another file, which its owner alone can read, and says on standard error what was lost.
+Saved, byte by byte, are the header and every whole line after it that is an event. Lost are lines that can't be read, a torn end
+and blocks of NUL bytes among them; what stands before the header; and another trace behind this one. What no run can have done
+(a finding) is no damage, and is saved. A trace that nothing is wrong with is copied as it is. What was saved is checked with
+check --partial, as lines may be missing.
+
 Examples:
   cove-trace check run.jsonl
+  cove-trace check --repair torn.jsonl -o saved.jsonl
   cove-trace check --partial flight-recorder.jsonl")]
 pub(crate) struct Args {
     /// The traces begin in the middle of a run, as the dump of a flight recorder does: don't report what the missing
     /// beginning explains.
     #[arg(long)]
     partial: bool,
+    /// Write what can be saved of the one trace to another file.
+    #[arg(long, requires = "output")]
+    repair: bool,
+    /// Where to write it, where nothing is yet; - is standard output.
+    #[arg(short, long, value_name = "FILE", requires = "repair")]
+    output: Option<PathBuf>,
     /// The traces; - is standard input.
     #[arg(required = true)]
     files: Vec<Input>,
 }
 
 pub(crate) fn run(args: &Args, output: &mut Output, diagnostics: &mut Diagnostics) -> io::Result<()> {
+    if let Some(path) = args.output.as_deref() {
+        let [file] = &args.files[..] else {
+            diagnostics.usage("error: --repair takes one trace at a time");
+            return Ok(());
+        };
+        return repair::run(file, args.partial, path, output, diagnostics);
+    }
     for file in &args.files {
         if let Some(trace) = file.open_source(diagnostics) {
-            let mut report =
-                Report { file: file.name(), diagnostics, errors: 0, torn: false, findings: 0, warnings: 0 };
+            let name = file.name();
+            let mut report = Report::new(&name, diagnostics);
             let checker = Checker::new().partial(args.partial);
             let checked = match trace {
                 Opened::File { file, len } => {
@@ -48,7 +72,7 @@ pub(crate) fn run(args: &Args, output: &mut Output, diagnostics: &mut Diagnostic
 
 /// What is said of one trace, and how much of it.
 struct Report<'d> {
-    file: String,
+    file: &'d str,
     diagnostics: &'d mut Diagnostics,
     errors: u64,
     torn: bool,
@@ -56,7 +80,21 @@ struct Report<'d> {
     warnings: u64,
 }
 
-impl Report<'_> {
+impl<'d> Report<'d> {
+    fn new(file: &'d str, diagnostics: &'d mut Diagnostics) -> Self {
+        Self { file, diagnostics, errors: 0, torn: false, findings: 0, warnings: 0 }
+    }
+
+    /// The source gave an error, and nothing more.
+    fn broken_off(&mut self, error: &io::Error) {
+        self.errors += 1;
+        self.diagnostics.broken_off(self.file, error);
+    }
+
+    fn note(&self, message: &str) {
+        self.diagnostics.note(self.file, message);
+    }
+
     fn remark(&mut self, remark: Remark) {
         match remark {
             Remark::Fault(error) => self.fault(&error),
@@ -69,7 +107,7 @@ impl Report<'_> {
             ReadErrorKind::Torn { .. } => self.torn = true,
             _ => self.errors += 1,
         }
-        self.diagnostics.fault(&self.file, error);
+        self.diagnostics.fault(self.file, error);
     }
 
     fn finding(&mut self, finding: &Finding) {
@@ -77,13 +115,13 @@ impl Report<'_> {
             Severity::Error => self.findings += 1,
             Severity::Warning => self.warnings += 1,
         }
-        self.diagnostics.finding(&self.file, finding);
+        self.diagnostics.finding(self.file, finding);
     }
 
     /// The line that sums it up.
     fn conclusion(&self, checked: &Checked) -> String {
         let (events, lines) = (count(checked.events, "event"), count(checked.extent.lines, "line"));
-        let mut text = format!("{}: {events} on {lines}", escaped(&self.file));
+        let mut text = format!("{}: {events} on {lines}", escaped(self.file));
         if self.errors > 0 {
             text = text + ", " + &count(self.errors, "unreadable line");
         }

@@ -44,11 +44,22 @@ impl Diagnostics {
     /// A fault that the reader met in `file`.
     pub(crate) fn fault(&mut self, file: &str, error: &ReadError) {
         self.worsen(match error.kind() {
-            ReadErrorKind::Io(error) if !is_of_content(error) => Status::Unusable,
+            ReadErrorKind::Io(error) => status_of(error),
             _ => Status::Faulty,
         });
         let position = error.position();
         self.say(&format_args!("{file}:{}:{}: error: {error}", position.line, position.column));
+    }
+
+    /// The source of `file` gave an error, after which nothing of it comes.
+    pub(crate) fn broken_off(&mut self, file: &str, error: &io::Error) {
+        self.worsen(status_of(error));
+        self.say(&format_args!("{file}: error: {error}"));
+    }
+
+    /// Something about `file` that belongs to what else is said of it.
+    pub(crate) fn note(&self, file: &str, message: &str) {
+        self.say(&format_args!("{file}: {message}"));
     }
 
     /// Something about the events of `file`. It is about a whole line, which begins at column 1.
@@ -99,9 +110,13 @@ impl Diagnostics {
     }
 }
 
-/// Whether it is the file's content that is wrong, and not that it can't be had: compressed data that is cut off or damaged.
-fn is_of_content(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::UnexpectedEof | io::ErrorKind::InvalidData)
+/// What an error of a source means: that it can't be had, unless its content is wrong (compressed data that is cut off or
+/// damaged).
+fn status_of(error: &io::Error) -> Status {
+    match error.kind() {
+        io::ErrorKind::UnexpectedEof | io::ErrorKind::InvalidData => Status::Faulty,
+        _ => Status::Unusable,
+    }
 }
 
 /// Something about `file` that is worth saying and nothing wrong with it.

@@ -83,10 +83,15 @@ pub(crate) enum Opened {
 impl Opened {
     /// The trace as a stream.
     pub(crate) fn stream(self) -> TraceReader<Box<dyn Read>> {
-        TraceReader::new(match self {
+        TraceReader::new(self.source())
+    }
+
+    /// Its bytes as a stream.
+    pub(crate) fn source(self) -> Box<dyn Read> {
+        match self {
             Self::Stream(source) => source,
             Self::File { file, .. } => Box::new(file),
-        })
+        }
     }
 }
 

@@ -17,6 +17,7 @@ mod progress;
 mod redact;
 mod show;
 mod summary;
+mod target;
 mod terminal;
 mod timeline;
 mod value_text;

@@ -1,16 +1,17 @@
 //! `cove-trace redact`.
 
-use std::fs::{self, File};
-use std::io::{self, BufWriter, Write};
+use std::fs;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use cove_trace::TracePart;
 use cove_trace::redact::Redactor;
 use cove_trace::summary::escaped;
-use cove_trace::{TracePart, create_trace_file};
 
 use crate::diagnostics::Diagnostics;
 use crate::input::Input;
 use crate::output::Output;
+use crate::target::{Existing, Target};
 
 /// Makes the form of a trace that can be shared: of every argument and result, its type's name and nothing else.
 #[derive(clap::Args)]
@@ -34,29 +35,22 @@ pub(crate) struct Args {
     file: Input,
 }
 
-/// Why no more of the trace is redacted.
-enum Stop {
-    /// Standard output gave an error.
-    Output(io::Error),
-    /// The file to write gave an error.
-    File(io::Error),
-}
-
 pub(crate) fn run(args: &Args, output: &mut Output, diagnostics: &mut Diagnostics) -> io::Result<()> {
-    let target = match &args.output {
+    let path = match &args.output {
         Some(path) if path.as_os_str() == "-" => None,
         Some(path) => Some(path.clone()),
         None => args.file.path().map(beside),
     };
-    if let (Some(target), Some(source)) = (&target, args.file.path())
-        && is_same_file(target, source)
+    if let (Some(path), Some(source)) = (&path, args.file.path())
+        && is_same_file(path, source)
     {
-        diagnostics
-            .unusable(&shown(target), &"it is the trace itself, which stays as it is; name another file with -o");
+        let problem = "it is the trace itself, which stays as it is; name another file with -o";
+        diagnostics.unusable(&path.to_string_lossy(), &problem);
         return Ok(());
     }
     let Some(mut reader) = args.file.open(diagnostics) else { return Ok(()) };
-    let mut copy = Copy { target: target.as_deref(), file: None, output, events: 0 };
+    let mut target = Target::new(path.as_deref(), Existing::Replaced, output);
+    let mut events = 0;
     let redactor = Redactor::new().messages(args.messages);
     let mut line = Vec::new();
     let name = args.file.name();
@@ -66,7 +60,7 @@ pub(crate) fn run(args: &Args, output: &mut Output, diagnostics: &mut Diagnostic
             match part {
                 TracePart::Header { header, .. } => redactor.header(header, &mut line),
                 TracePart::Event { event, .. } => {
-                    copy.events += 1;
+                    events += 1;
                     redactor.event(&event, &mut line);
                 }
                 TracePart::Fault(error) => {
@@ -74,22 +68,14 @@ pub(crate) fn run(args: &Args, output: &mut Output, diagnostics: &mut Diagnostic
                     return Ok(());
                 }
             }
-            copy.write(&line)
+            target.write(&line)
         })
-        .and_then(|()| copy.finish());
+        .and_then(|()| target.finish());
     match copied {
-        Ok(()) => Ok(()),
-        Err(Stop::Output(error)) => Err(error),
-        Err(Stop::File(error)) => {
-            let target = target.unwrap_or_default();
-            diagnostics.unusable(&shown(&target), &format_args!("can't be written: {error}"));
-            Ok(())
-        }
+        Ok(None) => Ok(()),
+        Ok(Some(file)) => writeln!(output, "{}: events {events}, redacted", escaped(&file)),
+        Err(stop) => stop.said(path.as_deref(), diagnostics),
     }
-}
-
-fn shown(path: &Path) -> String {
-    path.to_string_lossy().into_owned()
 }
 
 /// The name beside a trace: `run-redacted.jsonl` for `run.jsonl`, and for `run.jsonl.gz`, as what is written is not compressed.
@@ -113,35 +99,6 @@ fn is_same_file(target: &Path, source: &Path) -> bool {
     match (fs::canonicalize(target), fs::canonicalize(source)) {
         (Ok(target), Ok(source)) => target == source,
         _ => false,
-    }
-}
-
-/// The redacted trace on its way out. Its file is made when there is something to write: a trace of which nothing can be read
-/// leaves none.
-struct Copy<'a> {
-    /// The file to write; none for standard output.
-    target: Option<&'a Path>,
-    file: Option<BufWriter<File>>,
-    output: &'a mut Output,
-    events: u64,
-}
-
-impl Copy<'_> {
-    fn write(&mut self, line: &[u8]) -> Result<(), Stop> {
-        let Some(target) = self.target else { return self.output.write_all(line).map_err(Stop::Output) };
-        let file = match &mut self.file {
-            Some(file) => file,
-            None => self.file.insert(BufWriter::new(create_trace_file(target).map_err(Stop::File)?)),
-        };
-        file.write_all(line).map_err(Stop::File)
-    }
-
-    /// Gets the rest of it out, and says what was made.
-    fn finish(&mut self) -> Result<(), Stop> {
-        let (Some(target), Some(file)) = (self.target, &mut self.file) else { return Ok(()) };
-        file.flush().map_err(Stop::File)?;
-        let target = shown(target);
-        writeln!(self.output, "{}: events {}, redacted", escaped(&target), self.events).map_err(Stop::Output)
     }
 }
 

@@ -16,6 +16,7 @@ mod output;
 mod parallel;
 mod readme;
 mod redact;
+mod repair;
 mod show;
 mod shown;
 mod summary;
