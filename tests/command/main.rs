@@ -8,6 +8,7 @@ mod compressed;
 mod diagnostics;
 mod diff;
 mod follow;
+mod full_disk;
 mod generated;
 mod grants;
 mod harness;
