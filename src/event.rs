@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::fmt;
 use std::time::Duration;
 
-use crate::names::{RecordingBackend, RunOutcome, ValueCapture};
+use crate::names::{EventKind, RecordingBackend, RunOutcome, ValueCapture};
 use crate::value::RecordedValue;
 
 /// The version of the trace format that this build writes, and the only one it reads.
@@ -128,6 +128,24 @@ pub enum TraceEvent<'a> {
         /// must not quote values.
         message: Option<&'a str>,
     },
+}
+
+impl TraceEvent<'_> {
+    /// What kind of event it is: the name that stands in a trace is its [`as_str`](EventKind::as_str).
+    #[must_use]
+    pub const fn kind(&self) -> EventKind {
+        match self {
+            Self::TaskSpawned { .. } => EventKind::TaskSpawned,
+            Self::TaskCompleted { .. } => EventKind::TaskCompleted,
+            Self::TaskCancelled { .. } => EventKind::TaskCancelled,
+            Self::HostCall(_) => EventKind::HostCall,
+            Self::EntryEnter { .. } => EventKind::EntryEnter,
+            Self::EntryExit { .. } => EventKind::EntryExit,
+            Self::HeapCollected { .. } => EventKind::HeapCollected,
+            Self::HeapSummary(_) => EventKind::HeapSummary,
+            Self::RunEnded { .. } => EventKind::RunEnded,
+        }
+    }
 }
 
 /// One call of the Host API, recorded once it is over.

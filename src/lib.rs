@@ -181,7 +181,7 @@ pub use event::{
     CallSite, ENTRY_TASK, HeapSummary, HostCall, HostOutcome, RUNTIME_VERSION, RenderedCallSite, TRACE_FORMAT_VERSION,
     TraceEvent, TraceHeader,
 };
-pub use names::{RecordingBackend, RunOutcome, UnknownName, ValueCapture};
+pub use names::{EventKind, RecordingBackend, RunOutcome, UnknownName, ValueCapture};
 pub use reader::{Position, ReadError, ReadErrorKind, TracePart, TraceReader};
 pub use replay::Replay;
 #[cfg(all(feature = "mmap", unix))]

@@ -98,6 +98,30 @@ closed_set! {
 }
 
 closed_set! {
+    /// What an event of a trace says happened: its `event` key. The header is none of them.
+    EventKind, "event" {
+        /// A task came to be.
+        TaskSpawned = "task_spawned",
+        /// A task ran to its end.
+        TaskCompleted = "task_completed",
+        /// A task was stopped before its end.
+        TaskCancelled = "task_cancelled",
+        /// The host was called.
+        HostCall = "host_call",
+        /// An entry function was entered.
+        EntryEnter = "entry_enter",
+        /// An entry function was left.
+        EntryExit = "entry_exit",
+        /// A heap was collected.
+        HeapCollected = "heap_collected",
+        /// The heap's figures over the run.
+        HeapSummary = "heap_summary",
+        /// The run came to its end.
+        RunEnded = "run_ended",
+    }
+}
+
+closed_set! {
     /// How a run ended.
     RunOutcome, "run outcome" {
         /// The program's own answer: its entry returned.

@@ -12,9 +12,9 @@ use std::thread;
 use std::time::Duration;
 
 use cove_trace::{
-    CallSite, ENTRY_TASK, HostCall, HostOutcome, JsonlSink, NotReplayable, NullSink, RUNTIME_VERSION, RecordedValue,
-    RecordingBackend, RenderedCallSite, RunOutcome, TRACE_FORMAT_VERSION, Timing, TraceEvent, TraceHeader, TraceSink,
-    TraceValue, UnknownName, Value, ValueCapture, ValueWriter,
+    CallSite, ENTRY_TASK, EventKind, HeapSummary, HostCall, HostOutcome, JsonlSink, NotReplayable, NullSink,
+    RUNTIME_VERSION, RecordedValue, RecordingBackend, RenderedCallSite, RunOutcome, TRACE_FORMAT_VERSION, Timing,
+    TraceEvent, TraceHeader, TraceSink, TraceValue, UnknownName, Value, ValueCapture, ValueWriter, encode_event,
 };
 
 // Sinks.
@@ -316,6 +316,60 @@ fn outcomes() {
     );
     for &outcome in RunOutcome::ALL {
         assert_eq!(outcome.is_programs_own(), matches!(outcome, RunOutcome::Success | RunOutcome::Error));
+    }
+}
+
+/// The kinds' names are those that the encoder writes, of each kind of event.
+#[test]
+fn kinds_of_events() {
+    assert_closed_set(
+        EventKind::ALL,
+        &[
+            (EventKind::TaskSpawned, "task_spawned"),
+            (EventKind::TaskCompleted, "task_completed"),
+            (EventKind::TaskCancelled, "task_cancelled"),
+            (EventKind::HostCall, "host_call"),
+            (EventKind::EntryEnter, "entry_enter"),
+            (EventKind::EntryExit, "entry_exit"),
+            (EventKind::HeapCollected, "heap_collected"),
+            (EventKind::HeapSummary, "heap_summary"),
+            (EventKind::RunEnded, "run_ended"),
+        ],
+        EventKind::as_str,
+        EventKind::parse,
+    );
+    let call = HostCall {
+        task: 0,
+        site: CallSite::new("m", "o", "c"),
+        wait: Duration::ZERO,
+        granted: true,
+        args: &[],
+        outcome: None,
+    };
+    let events = [
+        TraceEvent::TaskSpawned { id: 1, parent: None, scope: "s" },
+        TraceEvent::TaskCompleted { id: 1, cpu: Duration::ZERO },
+        TraceEvent::TaskCancelled { id: 1 },
+        TraceEvent::HostCall(call),
+        TraceEvent::EntryEnter { module: "m", function: "f" },
+        TraceEvent::EntryExit { module: "m", function: "f", cpu: Duration::ZERO, wait: Duration::ZERO },
+        TraceEvent::HeapCollected {
+            task: 0,
+            allocated: 0,
+            freed: 0,
+            live_objects: 0,
+            live_bytes: 0,
+            pause: Duration::ZERO,
+        },
+        TraceEvent::HeapSummary(HeapSummary::default()),
+        TraceEvent::RunEnded { outcome: RunOutcome::Success, message: None },
+    ];
+    assert_eq!(events.map(|event| event.kind()), *EventKind::ALL);
+    for event in &events {
+        let mut line = Vec::new();
+        encode_event(event, ValueCapture::Full, &mut line);
+        let begin = format!("{{\"event\":\"{}\",", event.kind());
+        assert!(line.starts_with(begin.as_bytes()), "{}", String::from_utf8_lossy(&line));
     }
 }
 

@@ -1,6 +1,7 @@
 //! What the checker has to know of an event.
 
 use crate::event::TraceEvent;
+use crate::names::EventKind;
 
 /// An event without its values and figures. Its names are there, or stand where an `N` says.
 #[derive(Debug, Clone, Copy)]
@@ -61,18 +62,18 @@ impl<N> Fact<N> {
         }
     }
 
-    /// The name of the event.
-    pub(super) fn event_name(&self) -> &'static str {
+    /// What kind of event it is.
+    pub(super) fn kind(&self) -> EventKind {
         match self {
-            Self::Spawned { .. } => "task_spawned",
-            Self::Completed { .. } => "task_completed",
-            Self::Cancelled { .. } => "task_cancelled",
-            Self::Called { .. } => "host_call",
-            Self::Entered(_) => "entry_enter",
-            Self::Exited(_) => "entry_exit",
-            Self::HeapCollected => "heap_collected",
-            Self::HeapSummary => "heap_summary",
-            Self::Ended => "run_ended",
+            Self::Spawned { .. } => EventKind::TaskSpawned,
+            Self::Completed { .. } => EventKind::TaskCompleted,
+            Self::Cancelled { .. } => EventKind::TaskCancelled,
+            Self::Called { .. } => EventKind::HostCall,
+            Self::Entered(_) => EventKind::EntryEnter,
+            Self::Exited(_) => EventKind::EntryExit,
+            Self::HeapCollected => EventKind::HeapCollected,
+            Self::HeapSummary => EventKind::HeapSummary,
+            Self::Ended => EventKind::RunEnded,
         }
     }
 }

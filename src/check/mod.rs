@@ -142,7 +142,7 @@ impl Checker {
         self.events += 1;
         let error = &mut error_on(line, report);
         if let Some(end) = self.ended_on {
-            error(format!("{} after the run ended on line {end}", fact.event_name()));
+            error(format!("{} after the run ended on line {end}", fact.kind()));
         }
         match fact {
             Fact::Spawned { id, parent } => self.tasks.spawned(line, id, parent, self.partial, error),

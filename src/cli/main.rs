@@ -6,7 +6,6 @@ mod check;
 mod completions;
 mod diagnostics;
 mod diff;
-mod event_kind;
 mod follow;
 mod grants;
 mod input;

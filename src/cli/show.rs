@@ -13,7 +13,6 @@ use cove_trace::summary::{duration, escaped};
 use cove_trace::{HeapSummary, HostCall, HostOutcome, RecordedValue, TraceEvent, TraceHeader, TracePart};
 
 use crate::diagnostics::Diagnostics;
-use crate::event_kind::EventKind;
 use crate::input::Input;
 use crate::output::Output;
 
@@ -173,7 +172,7 @@ impl Page<'_> {
     }
 
     fn event(&mut self, file: &str, line: u64, event: &TraceEvent<'_>) -> io::Result<()> {
-        self.title(file, line, &EventKind::of(event).name())?;
+        self.title(file, line, event.kind().as_str())?;
         match *event {
             TraceEvent::TaskSpawned { id, parent, scope } => {
                 self.entry("id", &id)?;

@@ -4,11 +4,11 @@ use std::convert::Infallible;
 use std::str::FromStr;
 use std::time::Duration;
 
-use cove_trace::{ENTRY_TASK, HostCall, HostOutcome, RunOutcome, TraceEvent};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use cove_trace::{ENTRY_TASK, EventKind, HostCall, HostOutcome, RunOutcome, TraceEvent};
 use wildmatch::WildMatch;
 
 use super::texts;
-use crate::event_kind::EventKind;
 
 /// Options that choose events. Of one kind, any may hold; of those given, every kind has to.
 #[derive(clap::Args)]
@@ -24,7 +24,7 @@ pub(crate) struct Filter {
     #[arg(long, value_name = "MODULE.OP", value_parser = pattern)]
     op: Vec<WildMatch>,
     /// Events of this kind.
-    #[arg(long, value_name = "KIND")]
+    #[arg(long, value_name = "KIND", value_parser = event_kind())]
     event: Vec<EventKind>,
     /// Host calls that were refused. With --errors: either.
     #[arg(long)]
@@ -47,10 +47,14 @@ fn pattern(text: &str) -> Result<WildMatch, Infallible> {
     Ok(WildMatch::new(text))
 }
 
+fn event_kind() -> impl TypedValueParser<Value = EventKind> {
+    PossibleValuesParser::new(EventKind::ALL.iter().map(|kind| kind.as_str())).try_map(|name| name.parse())
+}
+
 impl Filter {
     pub(super) fn admits(&self, line: u64, event: &TraceEvent<'_>) -> bool {
         any(&self.lines, |lines| lines.first <= line && line <= lines.last)
-            && any(&self.event, |kind| *kind == EventKind::of(event))
+            && any(&self.event, |kind| *kind == event.kind())
             && any(&self.task, |task| concerns(event, *task))
             && any(&self.capability, |pattern| call(event).is_some_and(|call| pattern.matches(call.site.capability())))
             && any(&self.op, |pattern| call(event).is_some_and(|call| is_of(call, pattern)))
