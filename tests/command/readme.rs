@@ -29,7 +29,8 @@ fn the_readme_shows_what_the_commands_give() {
             let mut command = command(args.split(' '));
             command.current_dir(root.join("tests/command/traces")).env("COLUMNS", "118");
             let run = Run::from(command.output().unwrap());
-            run.assert_clean();
+            // Two traces that differ are an answer, too.
+            run.assert_said(i32::from(args.starts_with("diff ")), &[]);
             run_again += &run.stdout;
         }
     }
