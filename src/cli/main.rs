@@ -46,6 +46,7 @@ Examples:
   cove-trace timeline --refused --errors run.jsonl  what went wrong, and on which lines
   cove-trace timeline --min-wait 10ms run.jsonl     what it waited for long
   cove-trace show run.jsonl:57                      all of one event
+  cove-trace diff yesterday.jsonl run.jsonl         what it did otherwise than another run
   cove-trace check run.jsonl                        whether the trace itself is sound
 
 Exit codes:

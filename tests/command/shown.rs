@@ -7,14 +7,19 @@ use crate::harness::Place;
 use crate::traces;
 
 /// The commands, each with what comes before and after the file's name.
-const COMMANDS: [(&str, &[&str], &str); 7] = [
+const COMMANDS: [(&str, &[&str], &str); 12] = [
     ("summary", &["summary"], ""),
+    ("summary_json", &["summary", "--json"], ""),
     ("timeline", &["timeline"], ""),
+    ("timeline_json", &["timeline", "--json", "--tail", "2"], ""),
+    ("follow", &["follow", "--limit", "3"], ""),
     ("show", &["show"], ":4"),
     ("grants", &["grants", "--granted", "console.write,net.connect"], ""),
     ("redact", &["redact", "-o", "-"], ""),
     ("check", &["check"], ""),
+    ("repair", &["check", "--repair", "-o", "-"], ""),
     ("cat", &["cat"], ""),
+    ("diff", &["diff", "other.jsonl"], ""),
 ];
 
 #[test]
@@ -22,6 +27,7 @@ fn every_command_on_every_kind_of_trace() {
     for (trace_name, trace) in traces::all() {
         let place = Place::new();
         place.write("run.jsonl", trace);
+        place.write("other.jsonl", traces::run_that_failed());
         for (name, args, after) in COMMANDS {
             let mut command =
                 place.command(args.iter().map(|arg| (*arg).to_owned()).chain([format!("run.jsonl{after}")]));
