@@ -13,7 +13,7 @@ use crate::timeline::{Filter, Shape, follow};
 #[derive(clap::Args)]
 #[command(after_help = "\
 Begins with the events that are there; --tail 0 leaves those out. Waits for a file that is not there yet, and begins again with
-one that is cut short or replaced, which standard error says. The same as cove-trace timeline --follow.
+one that is cut short or replaced, which standard error says. Compressed files are not followed. The same as cove-trace timeline --follow.
 
 Examples:
   cove-trace follow run.jsonl

@@ -192,6 +192,45 @@ fn bytes_laid_out_ahead_of_their_writer_wait() {
     following.assert_waits();
 }
 
+/// A file that was laid out ahead, whose writer died, and to which another appends. What stands behind the zeros comes, once it
+/// is clear that they stay.
+#[test]
+fn a_gap_longer_than_what_is_read_at_a_time() {
+    for zeros in [100, 64 * 1024, 64 * 1024 + 1, 5 * 1024 * 1024] {
+        let place = Place::new();
+        place.write("run.jsonl", header());
+        append(&place, "run.jsonl", cancelled(1));
+        append(&place, "run.jsonl", vec![0; zeros]);
+        let following = Following::start(&place, &FOLLOW);
+        following.assert_gives([1]);
+        following.assert_waits();
+        append(&place, "run.jsonl", format!("\n{}", cancelled(2)));
+        following.assert_says("run.jsonl:3:1: error: ");
+        following.assert_gives([2]);
+        append(&place, "run.jsonl", cancelled(3));
+        following.assert_gives([3]);
+        following.assert_waits();
+    }
+}
+
+#[test]
+fn what_is_compressed_is_refused() {
+    let gzip = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3];
+    let zstandard = [0x28, 0xb5, 0x2f, 0xfd, 0x24, 0];
+    for (format, content) in [("gzip", &gzip[..]), ("zstd", &zstandard)] {
+        for command in [&FOLLOW[..], &["timeline", "-f", "run.jsonl"]] {
+            let place = Place::new();
+            place.write("run.jsonl", content);
+            let run = place.run(command);
+            let said = format!(
+                "run.jsonl:1:1: error: it is compressed with {format}, and can't be followed; cove-trace timeline reads \
+                 what is there"
+            );
+            run.assert_said(2, &[&said]);
+        }
+    }
+}
+
 #[test]
 fn none_twice_and_none_missed() {
     let place = Place::new();

@@ -6,12 +6,19 @@ use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
+use cove_trace::compress::Compression;
+use cove_trace::parallel::ReadAt as _;
+
 /// How long to wait before looking again whether there is more.
 const PAUSE: Duration = Duration::from_millis(50);
 
 /// How often to look again before what is odd but may pass is taken for what it is: a file that was replaced in the middle of
 /// a line, bytes behind others that are not written yet.
 const PATIENCE: u32 = 20;
+
+/// How far to look behind bytes that are not written, each time: so much, and in pieces of so much.
+const PROBED: u64 = 1024 * 1024;
+const PROBE: usize = 16 * 1024;
 
 /// So many of the bytes handed out last are looked at again, to learn whether the file was cut short and written anew.
 const REMEMBERED: usize = 256;
@@ -46,6 +53,12 @@ struct OpenFile {
     remembered: Vec<u8>,
     /// How often something odd was seen in a row.
     odd: u32,
+    /// There is nothing but NUL from the bytes handed out up to here, as far as was looked.
+    probed: u64,
+    /// Where something stands behind NUL bytes, if that was found.
+    behind_gap: Option<u64>,
+    /// Up to here nobody is going to write what is not written.
+    given_up: u64,
 }
 
 /// What there is behind the bytes that were handed out.
@@ -87,7 +100,7 @@ impl<'a, W: Watcher> FollowedFile<'a, W> {
                     self.watcher.note("it is there now");
                     self.said_missing = false;
                 }
-                self.open = Some(OpenFile { file, handed_out: 0, remembered: Vec::new(), odd: 0 });
+                self.open = Some(OpenFile::new(file));
                 Ok(true)
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -167,10 +180,19 @@ impl<W: Watcher> FollowedFile<'_, W> {
 }
 
 impl OpenFile {
+    fn new(file: File) -> Self {
+        let (handed_out, probed, given_up) = (0, 0, 0);
+        Self { file, handed_out, remembered: Vec::new(), odd: 0, probed, behind_gap: None, given_up }
+    }
+
     fn next(&mut self, buffer: &mut [u8]) -> io::Result<Next> {
         let metadata = self.file.metadata()?;
         if !metadata.is_file() {
             let read = self.file.read(buffer)?;
+            if self.handed_out == 0 {
+                refuse_compressed(&buffer[..read])?;
+            }
+            self.handed_out += read as u64;
             return Ok(if read == 0 { Next::End } else { Next::Bytes(read) });
         }
         self.file.seek(SeekFrom::Start(self.handed_out))?;
@@ -179,7 +201,13 @@ impl OpenFile {
         if !self.holds_what_it_held()? {
             return Ok(Next::CutShort);
         }
-        let there = self.written(&buffer[..read]);
+        if self.handed_out == 0 {
+            refuse_compressed(&buffer[..read])?;
+            if read < Compression::MAGIC_LEN {
+                return Ok(Next::Nothing);
+            }
+        }
+        let there = self.written(&buffer[..read])?;
         if there == 0 {
             return Ok(Next::Nothing);
         }
@@ -189,19 +217,53 @@ impl OpenFile {
     }
 
     /// How many of the bytes are written: those before the first NUL. When there are others behind it for long, nobody is going
-    /// to fill the gap, and all up to the last of them are.
-    fn written(&mut self, bytes: &[u8]) -> usize {
-        let first_nul = memchr::memchr(0, bytes).unwrap_or(bytes.len());
-        let last_written = bytes.iter().rposition(|byte| *byte != 0).map_or(0, |at| at + 1);
-        if first_nul > 0 || last_written == 0 {
-            return first_nul;
+    /// to fill the gap, and its bytes are what they are.
+    fn written(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let given_up = usize::try_from(self.given_up.saturating_sub(self.handed_out)).unwrap_or(usize::MAX);
+        if given_up > 0 {
+            return Ok(bytes.len().min(given_up));
         }
-        self.odd += 1;
-        if self.odd > PATIENCE { last_written } else { 0 }
+        let first_nul = memchr::memchr(0, bytes).unwrap_or(bytes.len());
+        if first_nul > 0 || bytes.is_empty() {
+            return Ok(first_nul);
+        }
+        if self.behind_gap.is_none() {
+            self.probe()?;
+        }
+        if let Some(end) = self.behind_gap {
+            self.odd += 1;
+            if self.odd > PATIENCE {
+                self.given_up = end;
+            }
+        }
+        Ok(0)
+    }
+
+    /// Looks for something behind the NUL bytes that come next, some way on from where it looked before, and from the beginning
+    /// again after the file's end.
+    fn probe(&mut self) -> io::Result<()> {
+        let mut bytes = [0; PROBE];
+        let from = self.probed.max(self.handed_out);
+        self.probed = from;
+        while self.probed < from + PROBED {
+            let read = self.file.read_at(&mut bytes, self.probed)?;
+            if read == 0 {
+                self.probed = self.handed_out;
+                break;
+            }
+            if let Some(found) = bytes[..read].iter().position(|byte| *byte != 0) {
+                self.behind_gap = Some(self.probed + found as u64);
+                break;
+            }
+            self.probed += read as u64;
+        }
+        Ok(())
     }
 
     fn remember(&mut self, bytes: &[u8]) {
         self.odd = 0;
+        self.probed = 0;
+        self.behind_gap = None;
         self.remembered.extend_from_slice(&bytes[bytes.len().saturating_sub(REMEMBERED)..]);
         let forgotten = self.remembered.len().saturating_sub(REMEMBERED);
         self.remembered.drain(..forgotten);
@@ -217,6 +279,19 @@ impl OpenFile {
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(false),
             Err(error) => Err(error),
         }
+    }
+}
+
+/// What is compressed comes in blocks and not in lines.
+fn refuse_compressed(start: &[u8]) -> io::Result<()> {
+    match Compression::detect(start) {
+        None => Ok(()),
+        Some(compression) => Err(io::Error::new(
+            io::ErrorKind::Unsupported,
+            format!(
+                "it is compressed with {compression}, and can't be followed; cove-trace timeline reads what is there"
+            ),
+        )),
     }
 }
 
