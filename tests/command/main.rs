@@ -13,6 +13,7 @@ mod generated;
 mod grants;
 mod harness;
 mod known_run;
+mod memory;
 mod output;
 mod parallel;
 mod readme;
