@@ -95,15 +95,40 @@ fn a_file_name_that_acts_on_terminals() {
 fn names_and_lines_that_act_on_terminals() {
     let site = cove_trace::CallSite::new(NASTY, "op\u{2066}\nrow", NASTY);
     let task_calls = call(site, 5, &[RecordedValue::String(NASTY)], None);
-    let mut trace = record(ValueCapture::Full, &[task_calls, SUCCESS]);
+    let ended = TraceEvent::RunEnded { outcome: cove_trace::RunOutcome::Error, message: Some(NASTY) };
+    let mut trace = record(ValueCapture::Full, &[task_calls, ended]);
     trace.extend_from_slice("\"\u{1b}[31m\u{202e}\u{9b}\n\u{1b}[31m\n{\"\u{9b}\":1}\n".as_bytes());
     trace.extend_from_slice(b"{\"event\":\"\\u001b[31m\\u202e\"}\n{\"event\":\"task_cancelled\",\"id\":\"\\u009b\"}\n");
     let run = run_on(&trace, &["check"]);
     assert_eq!(run.code, Some(1));
     assert_eq!(run.stderr.lines().count(), 6, "{}", run.stderr);
-    assert!(run.stderr.lines().all(|line| line.starts_with("run.jsonl:")), "{}", run.stderr);
-    assert_harmless(&run.stderr);
-    assert_harmless(&run.stdout);
+    let place = Place::new();
+    place.write("run.jsonl", &trace);
+    place.write("other.jsonl", record(ValueCapture::Full, &[SUCCESS]));
+    for args in [
+        &["summary", "run.jsonl"][..],
+        &["summary", "--json", "run.jsonl"],
+        &["timeline", "run.jsonl"],
+        &["timeline", "--full", "run.jsonl"],
+        &["follow", "--limit", "2", "run.jsonl"],
+        &["show", "run.jsonl:2"],
+        &["show", "run.jsonl:6"],
+        &["grants", "run.jsonl"],
+        &["grants", "--toml", "run.jsonl"],
+        &["grants", "--json", "run.jsonl"],
+        &["check", "run.jsonl"],
+        &["check", "--repair", "run.jsonl", "-o", "saved.jsonl"],
+        &["redact", "run.jsonl"],
+        &["diff", "run.jsonl", "other.jsonl"],
+        &["diff", "--json", "run.jsonl", "other.jsonl"],
+    ] {
+        let run = place.run(args);
+        assert!(run.stderr.lines().all(|line| line.starts_with("run.jsonl:")), "{args:?}: {}", run.stderr);
+        assert_harmless(&run.stderr);
+        assert_harmless(&run.stdout);
+        let is_forged = |line: &str| line.starts_with("[31m") || line.starts_with("row");
+        assert!(!run.stdout.lines().chain(run.stderr.lines()).any(is_forged), "{args:?}: {}", run.stdout);
+    }
 }
 
 #[test]

@@ -22,5 +22,6 @@ mod repair;
 mod show;
 mod shown;
 mod summary;
+mod terminal;
 mod timeline;
 mod traces;

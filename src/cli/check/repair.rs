@@ -114,7 +114,8 @@ fn say_lost(gap: Option<Gap>, report: &Report<'_>) {
 
 fn write_conclusion(report: &Report<'_>, checked: &Checked, saved: &Saved, output: &mut Output) -> io::Result<()> {
     let amount = |Amount { lines, bytes }| format!("{}, {}", count(lines, "line"), count(bytes, "byte"));
-    if saved.lost.bytes > 0 {
+    let is_damaged = saved.lost.bytes > 0;
+    if is_damaged {
         report.note(&format!("lost in all: {}", amount(saved.lost)));
     }
     match (&saved.file, saved.saved) {
@@ -126,9 +127,11 @@ fn write_conclusion(report: &Report<'_>, checked: &Checked, saved: &Saved, outpu
             writeln!(output, "{}", report.conclusion(checked))?;
             writeln!(output, "{}: saved {}", escaped(file), amount(saved))
         }
-        // Standard output has the trace.
+        // Standard output has the trace. Where nothing was lost there is nothing to say.
         (None, Some(saved)) => {
-            report.note(&format!("saved {}", amount(saved)));
+            if is_damaged {
+                report.note(&format!("saved {}", amount(saved)));
+            }
             Ok(())
         }
     }
