@@ -24,6 +24,7 @@ mod value_text;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
+use clap::error::ErrorKind;
 use clap::{ColorChoice, CommandFactory as _, Parser, Subcommand};
 
 use crate::diagnostics::Diagnostics;
@@ -113,6 +114,9 @@ fn run(output: &mut Output, diagnostics: &mut Diagnostics) -> io::Result<()> {
         }
         Err(refusal) if refusal.use_stderr() => {
             diagnostics.usage(&refusal.render().to_string());
+            if refusal.kind() == ErrorKind::InvalidSubcommand {
+                diagnostics.usage("To look inside a trace, begin with cove-trace summary FILE.");
+            }
             Ok(())
         }
         // `--help` and `--version` come as errors, too.

@@ -14,6 +14,12 @@ use crate::output::Output;
 /// Shows a run's figures: what it called and waited for, what was refused, how it ended.
 #[derive(clap::Args)]
 #[command(after_help = "\
+In the tables:
+  granted, refused  calls of a task that held the capability they take, or did not
+  failed            calls that the host answered with an error
+  wait              how long tasks waited for the host; p50, p99: half, or 99 of 100, of the calls waited no longer
+  cpu               how long they worked themselves
+
 The ten slowest calls stand with their lines, which cove-trace show gives in full. Of many tasks the twenty that waited longest
 are shown; --json has all. Memory: some 140 bytes for each task, whatever the length of the trace.
 

@@ -17,6 +17,11 @@ pub(crate) fn colored(choice: ColorChoice) -> bool {
     }
 }
 
+/// Whether a person sees what goes to standard output.
+pub(crate) fn is_read_by_a_person() -> bool {
+    io::stdout().is_terminal()
+}
+
 /// What a terminal is taken to have that does not say how wide it is.
 const USUAL: usize = 80;
 

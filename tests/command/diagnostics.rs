@@ -145,6 +145,8 @@ fn a_command_line_that_is_wrong() {
         assert_eq!((run.code, run.stdout.as_str()), (Some(2), ""), "{args:?}");
         assert!(run.stderr.contains("Usage: cove-trace"), "{args:?}: {}", run.stderr);
     }
+    let run = crate::harness::Run::from(command(["run.jsonl"]).output().unwrap());
+    assert!(run.stderr.ends_with("begin with cove-trace summary FILE.\n"), "{}", run.stderr);
     let run = crate::harness::Run::from(command(["summary", "--\u{9b}31m\u{202e}"]).output().unwrap());
     assert_eq!(run.code, Some(2));
     assert_harmless(&run.stderr);

@@ -44,6 +44,18 @@ fn colours_are_decided_by_stream_and_by_environment() {
 }
 
 #[test]
+fn a_person_is_told_that_there_is_nothing() {
+    let Some(shown) = shown_by_terminal("cove-trace timeline --op documents run.jsonl", &[]) else {
+        skipped("there is no `script` here, and so no terminal");
+        return;
+    };
+    assert!(shown.contains("run.jsonl: none of its events is what was asked for"), "{shown}");
+    for command in ["cove-trace timeline --op read run.jsonl", "cove-trace timeline --op documents run.jsonl | cat"] {
+        assert!(!shown_by_terminal(command, &[]).unwrap().contains("none of its events"), "{command}");
+    }
+}
+
+#[test]
 fn rows_are_cut_to_the_terminal() {
     for columns in [1, 40, 80, 133] {
         let command = format!("stty rows 24 cols {columns}; cove-trace timeline --color never wide.jsonl");

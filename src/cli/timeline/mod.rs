@@ -66,8 +66,15 @@ pub(crate) fn run(args: &Args, output: &mut Output, diagnostics: &mut Diagnostic
     }
     let Some(mut reader) = args.file.open(diagnostics) else { return Ok(()) };
     let timeline = RefCell::new(Timeline::begin(&args.filter, &args.shape, output)?);
-    read(&timeline, &mut reader, &args.file.name(), diagnostics)?;
-    timeline.into_inner().end()
+    let name = args.file.name();
+    read(&timeline, &mut reader, &name, diagnostics)?;
+    let mut timeline = timeline.into_inner();
+    timeline.end()?;
+    // An empty answer may be a question that was meant otherwise. For people: a program sees that nothing came.
+    if timeline.given == 0 && timeline.left > 0 && terminal::is_read_by_a_person() {
+        note(&name, "none of its events is what was asked for");
+    }
+    Ok(())
 }
 
 /// Gives the events as they are written.
@@ -161,7 +168,8 @@ struct Timeline<'a> {
     filter: &'a Filter,
     /// How rows are made; none for the lines of the file.
     layout: Option<Layout>,
-    /// How many events may still be given.
+    /// How many events were given, and how many may still be.
+    given: u64,
     left: u64,
     /// The last ones, if only those are wanted, and how many of them.
     tail: Option<(usize, VecDeque<Vec<u8>>)>,
@@ -184,6 +192,7 @@ impl<'a> Timeline<'a> {
         Ok(Self {
             filter,
             layout,
+            given: 0,
             left: shape.limit.unwrap_or(u64::MAX),
             tail,
             is_past_last_line: false,
@@ -212,6 +221,7 @@ impl<'a> Timeline<'a> {
     }
 
     fn give(&mut self, row: &[u8]) -> io::Result<()> {
+        self.given += 1;
         self.left -= 1;
         match &mut self.tail {
             Some((wanted, rows)) => {
