@@ -17,6 +17,9 @@ pub(crate) struct Cells {
     cut: bool,
 }
 
+/// As much as most rows take.
+const ROOM: usize = 128;
+
 /// Characters without a width take none of the columns, so the bytes are limited too: to this many for each column.
 const BYTES_A_COLUMN: usize = 32;
 
@@ -24,7 +27,7 @@ impl Cells {
     /// Text of that many columns at most; none for no limit.
     pub(crate) fn new(limit: Option<usize>) -> Self {
         Self {
-            text: String::new(),
+            text: String::with_capacity(ROOM),
             limit: limit.unwrap_or(usize::MAX),
             width: 0,
             short_end: 0,

@@ -76,7 +76,7 @@ impl Display for Quoted<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_char('"')?;
         let mut plain = self.0;
-        while let Some(at) = plain.find(['"', '\\']) {
+        while let Some(at) = memchr::memchr2(b'"', b'\\', plain.as_bytes()) {
             f.write_str(&plain[..at])?;
             f.write_char('\\')?;
             f.write_str(&plain[at..=at])?;

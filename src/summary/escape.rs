@@ -31,18 +31,26 @@ pub fn is_unsafe_to_show(character: char) -> bool {
 
 impl fmt::Display for Escaped<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut plain_from = 0;
-        for (at, character) in self.0.char_indices().filter(|(_, character)| is_unsafe_to_show(*character)) {
-            f.write_str(&self.0[plain_from..at])?;
-            match character {
-                '\n' => f.write_str("\\n")?,
-                '\r' => f.write_str("\\r")?,
-                '\t' => f.write_str("\\t")?,
-                other => write!(f, "{}", other.escape_unicode())?,
+        let text = self.0;
+        let (mut plain_from, mut at) = (0, 0);
+        // Runs of printable ASCII, of which most text is, are passed byte by byte.
+        while let Some(run) = text.as_bytes()[at..].iter().position(|byte| !matches!(byte, b' '..=b'~')) {
+            at += run;
+            let Some(character) = text[at..].chars().next() else { break };
+            let next = at + character.len_utf8();
+            if is_unsafe_to_show(character) {
+                f.write_str(&text[plain_from..at])?;
+                match character {
+                    '\n' => f.write_str("\\n")?,
+                    '\r' => f.write_str("\\r")?,
+                    '\t' => f.write_str("\\t")?,
+                    other => write!(f, "{}", other.escape_unicode())?,
+                }
+                plain_from = next;
             }
-            plain_from = at + character.len_utf8();
+            at = next;
         }
-        f.write_str(&self.0[plain_from..])
+        f.write_str(&text[plain_from..])
     }
 }
 
@@ -56,6 +64,27 @@ mod tests {
         assert_eq!(escaped("\u{1b}[31m\u{7}").to_string(), "\\u{1b}[31m\\u{7}");
         assert_eq!(escaped("\u{9b}\u{7f}\u{0}").to_string(), "\\u{9b}\\u{7f}\\u{0}");
         assert_eq!(escaped("\u{202e}\u{2066}\u{2028}").to_string(), "\\u{202e}\\u{2066}\\u{2028}");
+    }
+
+    /// Character by character, the plain way.
+    #[test]
+    fn any_mixture_is_its_characters_escaped_one_by_one() {
+        let characters = ['a', '~', ' ', '\u{7f}', '\n', '\u{1b}', 'é', '日', '🚀', '\u{9b}', '\u{202e}', '\u{feff}'];
+        let mut state = 1_u64;
+        for len in 0..200 {
+            let text: String = (0..len % 23)
+                .map(|_| {
+                    state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                    characters[(state >> 33) as usize % characters.len()]
+                })
+                .collect();
+            let naive = text.chars().map(|character| match character {
+                '\n' => "\\n".to_owned(),
+                other if is_unsafe_to_show(other) => other.escape_unicode().to_string(),
+                other => other.to_string(),
+            });
+            assert_eq!(escaped(&text).to_string(), naive.collect::<String>());
+        }
     }
 
     #[test]
