@@ -74,7 +74,8 @@ impl<'a> Target<'a> {
     }
 }
 
-/// A file that is not whole yet, under a name of its own. Removed unless it is finished.
+/// A file that is not whole yet, under a name of its own that says so. Removed unless it is finished; what a killed command
+/// leaves keeps that name.
 struct Unfinished {
     writer: BufWriter<File>,
     beside: PathBuf,
