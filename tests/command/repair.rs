@@ -37,6 +37,7 @@ fn a_good_trace_is_copied_to_the_byte() {
         known.trim_end().as_bytes(),
         odd.as_bytes(),
         odd.trim_end().as_bytes(),
+        format!("{odd} \t \r").as_bytes(),
         include_bytes!("traces/access_log.jsonl"),
         include_bytes!("traces/backup.jsonl"),
     ] {
@@ -118,11 +119,16 @@ fn each_kind_of_damage_is_left_out_and_said() {
             ],
         ),
         (
-            format!("{head}{known}"),
+            format!("{head}noise\n{known}\n\n{}", lines[1]),
             &head,
             vec![
-                format!("lines 4 to 118, {} bytes from byte {at} on: of another trace", known.len()),
-                format!("in all: 115 lines, {} bytes", known.len()),
+                format!("line 4, 6 bytes from byte {at} on: can't be read"),
+                format!(
+                    "lines 5 to 122, {} bytes from byte {} on: of another trace",
+                    known.len() + 2 + lines[1].len(),
+                    at + 6
+                ),
+                format!("in all: 119 lines, {} bytes", 6 + known.len() + 2 + lines[1].len()),
             ],
         ),
     ] {

@@ -92,10 +92,10 @@ fn repair(
             say_lost(salvage.take_gap(), report);
             Ok(())
         })?;
-        salvage.passed(reader.bytes_read())?;
+        salvage.passed(reader.bytes_read(), ended)?;
         say_lost(salvage.take_gap(), report);
     }
-    salvage.end();
+    salvage.end_gap();
     say_lost(salvage.take_gap(), report);
     checker.finish(&mut |finding| report.finding(&finding));
     let extent = Extent { lines: reader.lines_read(), bytes: reader.bytes_read() };

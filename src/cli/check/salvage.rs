@@ -96,34 +96,38 @@ impl<'a> Salvage<'a> {
         if self.place != Place::InTrace {
             return self.leave_out(line);
         }
-        self.keep_lines_before(line)?;
+        self.pass_blank_lines_before(line)?;
         self.keep(self.next_line_len())
     }
 
     /// Another trace begins on that line.
     pub(super) fn second_header(&mut self, line: u64) -> Result<(), Stop> {
+        self.pass_blank_lines_before(line)?;
+        self.end_gap();
         self.place = Place::BehindTrace;
         self.leave_out(line)
     }
 
     /// What stands on that line is not kept: it can't be read.
     pub(super) fn leave_out(&mut self, line: u64) -> Result<(), Stop> {
-        self.keep_lines_before(line)?;
+        self.pass_blank_lines_before(line)?;
         if self.line == line {
             self.lose(self.next_line_len());
         }
         Ok(())
     }
 
-    /// The reader has passed all bytes before `offset`, and said what it had to say about them. What is left of those are blank
-    /// lines, and perhaps the beginning of a line that is too long, of which it is going to say so at its end.
-    pub(super) fn passed(&mut self, offset: u64) -> Result<(), Stop> {
+    /// The reader has passed all bytes before `offset`, which are all there are if it `has_ended`, and said what it had to say
+    /// about them. What is left of those are blank lines, and perhaps the beginning of a line that is too long, of which it is
+    /// going to say so at its end.
+    pub(super) fn passed(&mut self, offset: u64, has_ended: bool) -> Result<(), Stop> {
         let mut passed = usize::try_from(offset.saturating_sub(self.offset)).unwrap_or(usize::MAX);
         while passed > 0 {
             let len = self.next_line_len().min(passed);
             let bytes = &self.fed[self.judged..self.judged + len];
-            if !self.is_inside_line && bytes.ends_with(b"\n") && bytes.iter().all(u8::is_ascii_whitespace) {
-                self.keep(len)?;
+            let is_whole_line = !self.is_inside_line && (has_ended || bytes.ends_with(b"\n"));
+            if is_whole_line && bytes.iter().all(u8::is_ascii_whitespace) {
+                self.pass_blank_line(len)?;
             } else {
                 self.lose(len);
             }
@@ -137,9 +141,11 @@ impl<'a> Salvage<'a> {
         self.complete_gap.take()
     }
 
-    /// The trace is at its end: the last gap is complete.
-    pub(super) fn end(&mut self) {
-        self.complete_gap = self.gap.take();
+    /// Nothing more is added to the last gap: the trace is at its end, say.
+    pub(super) fn end_gap(&mut self) {
+        if let Some(gap) = self.gap.take() {
+            self.complete_gap = Some(gap);
+        }
     }
 
     /// Gives the file its name.
@@ -155,17 +161,23 @@ impl<'a> Salvage<'a> {
         memchr::memchr(b'\n', rest).map_or(rest.len(), |newline| newline + 1)
     }
 
-    fn keep_lines_before(&mut self, line: u64) -> Result<(), Stop> {
+    fn pass_blank_lines_before(&mut self, line: u64) -> Result<(), Stop> {
         while self.line < line && self.judged < self.fed.len() {
-            self.keep(self.next_line_len())?;
+            self.pass_blank_line(self.next_line_len())?;
         }
         Ok(())
     }
 
-    fn keep(&mut self, len: usize) -> Result<(), Stop> {
-        if let Some(gap) = self.gap.take() {
-            self.complete_gap = Some(gap);
+    fn pass_blank_line(&mut self, len: usize) -> Result<(), Stop> {
+        if self.place == Place::BehindTrace {
+            self.lose(len);
+            return Ok(());
         }
+        self.keep(len)
+    }
+
+    fn keep(&mut self, len: usize) -> Result<(), Stop> {
+        self.end_gap();
         let bytes = &self.fed[self.judged..self.judged + len];
         self.target.write(bytes)?;
         self.saved.lines += 1;
