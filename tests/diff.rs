@@ -52,6 +52,35 @@ fn tasks_swapped_are_no_difference() {
 }
 
 #[test]
+fn tasks_that_are_spawned_again_or_by_themselves_are_compared_once() {
+    let call = |trace: Recorded, task| trace.gave(task, "a.f", &[Int(1)], Unit);
+    let mut trace = Recorded::full().spawned(0, 0, "s").spawned(1, 1, "s").spawned(2, 3, "s").spawned(3, 2, "s");
+    trace = call(call(trace, 0), 1);
+    for _ in 0..2_000 {
+        trace = call(trace.spawned(4, 0, "s").spawned(4, 0, "t"), 4);
+    }
+    let trace = trace.ended();
+    let (changes, compared) = compared_with(&trace, &trace, false);
+    assert_eq!((changes, compared.calls), (vec![], 2_002));
+}
+
+#[test]
+fn many_tasks_that_did_the_same_find_partners() {
+    const TASKS: u64 = if cfg!(miri) { 40 } else { 20_000 };
+    let run = |of: fn(u64) -> &'static str| {
+        let mut trace = Recorded::full();
+        for task in 1..=TASKS {
+            trace = trace.spawned(task, 0, "s").gave(task, of(task), &[], Unit);
+        }
+        trace.ended()
+    };
+    let half = run(|task| if task <= TASKS / 2 { "a.f" } else { "a.g" });
+    let all = run(|_| "a.g");
+    let (changes, compared) = compared_with(&half, &all, false);
+    assert_eq!((changes.len() as u64, compared.calls), (TASKS, TASKS / 2));
+}
+
+#[test]
 fn a_call_put_in_is_one_difference() {
     let calls = |with_another| {
         let mut trace = Recorded::full();

@@ -1,10 +1,10 @@
 //! Which tasks of one run are which of another.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use crate::event::ENTRY_TASK;
-use crate::replay::recording::{Recording, Spawner};
+use crate::replay::recording::Recording;
 
 /// A task of one run and the one that stands for it in the other; or one alone.
 type Pair = (Option<u64>, Option<u64>);
@@ -12,23 +12,17 @@ type Pair = (Option<u64>, Option<u64>);
 /// All tasks that made calls, matched: from the entry on, each pair's children after it.
 pub(super) fn matched(first: &Recording, second: &Recording) -> Vec<Pair> {
     let mut pairs = vec![(Some(ENTRY_TASK), Some(ENTRY_TASK))];
+    let mut known = [HashSet::from([ENTRY_TASK]), HashSet::from([ENTRY_TASK])];
     let scopes = [scopes_by_parent(first), scopes_by_parent(second)];
     // Those that no task of the program spawned, then those that the entry spawned.
     let mut parents = VecDeque::from([(None, None), (Some(ENTRY_TASK), Some(ENTRY_TASK))]);
     while let Some((one, other)) = parents.pop_front() {
-        let mut names: Vec<&str> = Vec::new();
-        for (scopes, parent) in scopes.iter().zip([one, other]) {
-            for name in scopes.get(&parent).into_iter().flatten() {
-                if !names.contains(name) {
-                    names.push(name);
-                }
-            }
-        }
-        for name in names {
-            let children = |trace: &Recording, parent: Option<u64>| -> Vec<u64> {
-                trace.children().get(&(parent, name.into())).cloned().unwrap_or_default()
-            };
-            for pair in match_children(first, second, children(first, one), children(second, other)) {
+        let names = scopes.iter().zip([one, other]).filter_map(|(scopes, parent)| scopes.get(&parent)).flatten();
+        for scope in names.copied().collect::<BTreeSet<&str>>() {
+            let [known_first, known_second] = &mut known;
+            let first_children = new_children(first, one, scope, known_first);
+            let second_children = new_children(second, other, scope, known_second);
+            for pair in match_children(first, second, first_children, second_children) {
                 pairs.push(pair);
                 if let (Some(one), Some(other)) = pair {
                     parents.push_back((Some(one), Some(other)));
@@ -41,22 +35,27 @@ pub(super) fn matched(first: &Recording, second: &Recording) -> Vec<Pair> {
     pairs
 }
 
-/// The scopes of each parent, in the order of their names.
+/// The scopes of each parent.
 fn scopes_by_parent(trace: &Recording) -> HashMap<Option<u64>, Vec<&str>> {
     let mut scopes: HashMap<_, Vec<&str>> = HashMap::new();
-    let mut spawners: Vec<&Spawner> = trace.children().keys().collect();
-    spawners.sort_unstable();
-    for (parent, scope) in spawners {
+    for (parent, scope) in trace.children().keys() {
         scopes.entry(*parent).or_default().push(scope);
     }
     scopes
 }
 
+/// The tasks that `parent` spawned in `scope`. A task that is spawned once more, perhaps by itself, which only a damaged trace
+/// says, is no other one.
+fn new_children(trace: &Recording, parent: Option<u64>, scope: &str, known: &mut HashSet<u64>) -> Vec<u64> {
+    let children = trace.children().get(&(parent, scope.into())).into_iter().flatten();
+    children.copied().filter(|task| known.insert(*task)).collect()
+}
+
 /// The tasks of one scope: those that did exactly the same first, the others in order.
 fn match_children(first: &Recording, second: &Recording, one: Vec<u64>, other: Vec<u64>) -> Vec<Pair> {
-    let mut same: HashMap<u64, VecDeque<usize>> = HashMap::new();
+    let mut same: HashMap<u64, BTreeSet<usize>> = HashMap::new();
     for (place, task) in other.iter().enumerate() {
-        same.entry(fingerprint(second, *task)).or_default().push_back(place);
+        same.entry(fingerprint(second, *task)).or_default().insert(place);
     }
     let mut partners: Vec<Option<usize>> = one
         .iter()
@@ -64,8 +63,7 @@ fn match_children(first: &Recording, second: &Recording, one: Vec<u64>, other: V
         .map(|(place, task)| {
             let places = same.get_mut(&fingerprint(first, *task))?;
             // The same place in the order if it can be had.
-            let at = places.iter().position(|other| *other == place).unwrap_or(0);
-            places.remove(at)
+            places.take(&place).or_else(|| places.pop_first())
         })
         .collect();
     let mut is_taken = vec![false; other.len()];
@@ -92,7 +90,7 @@ fn fingerprint(trace: &Recording, task: u64) -> u64 {
 /// Tasks that the traces do not say where they come from, by their ids.
 fn add_the_rest(first: &Recording, second: &Recording, pairs: &mut Vec<Pair>) {
     let rest = |trace: &Recording, known: Vec<u64>| {
-        let known: std::collections::HashSet<u64> = known.into_iter().collect();
+        let known: HashSet<u64> = known.into_iter().collect();
         let mut rest: Vec<u64> = trace.tapes().map(|(task, _)| task).filter(|task| !known.contains(task)).collect();
         rest.sort_unstable();
         rest
