@@ -313,11 +313,11 @@ fn measure_not_recording() -> Group {
         Contender {
             name: "&dyn TraceSink",
             pass: Box::new(|| {
-                (0..CALLS).for_each(|_| {
+                for _ in 0..CALLS {
                     if sink.is_recording() {
-                        record(sink)
+                        record(sink);
                     }
-                })
+                }
             }),
         },
         Contender {
@@ -333,11 +333,11 @@ fn measure_not_recording() -> Group {
         Contender {
             name: "an empty call",
             pass: Box::new(|| {
-                (0..CALLS).for_each(|_| {
+                for _ in 0..CALLS {
                     if asked.answer() {
-                        record(sink)
+                        record(sink);
                     }
-                })
+                }
             }),
         },
     ];

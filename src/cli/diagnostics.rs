@@ -14,7 +14,7 @@ use crate::progress::Progress;
 #[derive(Default)]
 pub(crate) struct Diagnostics {
     status: Status,
-    /// Of the file that is being read.
+    /// Of the files that are being read.
     progress: Progress,
 }
 
@@ -30,13 +30,14 @@ enum Status {
 }
 
 impl Diagnostics {
-    /// A file of this length is going to be read. Its progress is shown on standard error too, and the two must not meet.
+    /// A file of this length is going to be read, perhaps beside others. Its progress is shown on standard error too, and the
+    /// two must not meet.
     pub(crate) fn begin(&mut self, len: u64) -> Progress {
-        self.progress = Progress::new(len);
+        self.progress.begin(len);
         self.progress.clone()
     }
 
-    /// The file was read: no progress is shown any more.
+    /// All was read: no progress is shown any more.
     pub(crate) fn end(&mut self) {
         std::mem::take(&mut self.progress).finish();
     }

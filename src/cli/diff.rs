@@ -38,13 +38,14 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, output: &mut Output, diagnostics: &mut Diagnostics) -> io::Result<()> {
-    let readers = [&args.first, &args.second].map(|input| input.open(diagnostics));
+    let readers = [&args.first, &args.second].map(|input| input.open_whole(diagnostics));
     let [Some(mut first), Some(mut second)] = readers else { return Ok(()) };
     let names = [args.first.name(), args.second.name()];
     let loaded = Diff::load_past(&mut first, &mut second, |side, error| {
         diagnostics.fault(name_of(&names, side), &error);
         Ok(())
     });
+    diagnostics.end();
     let diff = match loaded {
         Ok(diff) => diff,
         Err(OpenError::Read(error)) => {

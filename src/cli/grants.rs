@@ -43,7 +43,7 @@ pub(crate) fn run(args: &Args, output: &mut Output, diagnostics: &mut Diagnostic
     let mut grants = Grants::new(&args.granted);
     let mut opened = false;
     for file in &args.files {
-        let Some(mut reader) = file.open(diagnostics) else { continue };
+        let Some(mut reader) = file.open_whole(diagnostics) else { continue };
         opened = true;
         let name = file.name();
         let Ok(()) = reader.walk(|part| {
@@ -55,6 +55,7 @@ pub(crate) fn run(args: &Args, output: &mut Output, diagnostics: &mut Diagnostic
             Ok::<_, Infallible>(())
         });
     }
+    diagnostics.end();
     match (opened, args.json, args.toml) {
         (false, ..) => Ok(()),
         (_, true, _) => json::write_line(output, &grants),

@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::fs::File;
-use std::io::{self, Cursor, Read};
+use std::io::{self, Cursor, IsTerminal as _, Read};
 use std::path::{Path, PathBuf};
 
 use cove_trace::TraceReader;
@@ -35,13 +35,21 @@ impl Input {
         (self.path.as_os_str() != "-").then_some(&self.path)
     }
 
-    /// A reader of the trace; none, and an error said, when nothing of it can be read.
+    /// A reader of the trace for whoever writes while it is read: on a terminal, what is written shows how far it is, and
+    /// elsewhere its progress is shown. None, and an error said, when nothing of it can be read.
     pub(crate) fn open(&self, diagnostics: &mut Diagnostics) -> Option<TraceReader<Box<dyn Read>>> {
-        self.said(self.source(|_| Progress::default()), diagnostics).map(Opened::stream)
+        let is_seen = io::stdout().is_terminal();
+        let source = self.source(|len| if is_seen { Progress::default() } else { diagnostics.begin(len) });
+        self.said(source, diagnostics).map(Opened::stream)
     }
 
-    /// The trace as it can be had, for whoever reads a file with all cores and gives nothing until its end: its progress is
-    /// shown, until `diagnostics` is told that it was read. None, and an error said, when nothing of it can be read.
+    /// A reader of the trace for whoever writes nothing to standard output until its end: its progress is shown, until
+    /// `diagnostics` is told that all was read. None, and an error said, when nothing of it can be read.
+    pub(crate) fn open_whole(&self, diagnostics: &mut Diagnostics) -> Option<TraceReader<Box<dyn Read>>> {
+        self.open_source(diagnostics).map(Opened::stream)
+    }
+
+    /// As [`open_whole`](Self::open_whole), but as it can be had: a file can be read with all cores.
     pub(crate) fn open_source(&self, diagnostics: &mut Diagnostics) -> Option<Opened> {
         let source = self.source(|len| diagnostics.begin(len));
         self.said(source, diagnostics)

@@ -80,7 +80,9 @@ fn command_line() -> clap::Command {
 fn main() -> ExitCode {
     let mut output = Output::default();
     let mut diagnostics = Diagnostics::default();
-    match run(&mut output, &mut diagnostics).and_then(|()| output.flush()) {
+    let written = run(&mut output, &mut diagnostics).and_then(|()| output.flush());
+    diagnostics.end();
+    match written {
         Ok(()) => {}
         // Whoever reads the output has seen enough.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {}

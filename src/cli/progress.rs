@@ -14,23 +14,35 @@ const PATIENCE: Duration = Duration::from_secs(1);
 
 const STYLE: &str = "{bar:30} {percent}% of {total_bytes}";
 
-/// The bar for one file; none unless standard error is a terminal, and none in the first second.
+/// The bar for the files that are read; none unless standard error is a terminal, and none in the first second.
 #[derive(Clone, Default)]
 pub(crate) struct Progress(Option<Arc<Shown>>);
 
 struct Shown {
     since: Instant,
-    /// The length of the file.
-    len: u64,
+    /// The length of all files.
+    len: AtomicU64,
     done: AtomicU64,
     bar: OnceLock<ProgressBar>,
 }
 
 impl Progress {
-    /// For a file of this length.
-    pub(crate) fn new(len: u64) -> Self {
-        let shown = || Shown { since: Instant::now(), len, done: AtomicU64::new(0), bar: OnceLock::new() };
-        Self(io::stderr().is_terminal().then(|| Arc::new(shown())))
+    /// A file of this length is going to be read, too.
+    pub(crate) fn begin(&mut self, len: u64) {
+        if self.0.is_none() && io::stderr().is_terminal() {
+            self.0 = Some(Arc::new(Shown {
+                since: Instant::now(),
+                len: AtomicU64::new(0),
+                done: AtomicU64::new(0),
+                bar: OnceLock::new(),
+            }));
+        }
+        if let Some(shown) = &self.0 {
+            let len = shown.len.fetch_add(len, Ordering::Relaxed) + len;
+            if let Some(bar) = shown.bar.get() {
+                bar.set_length(len);
+            }
+        }
     }
 
     /// So many bytes more are done.
@@ -38,7 +50,8 @@ impl Progress {
         let Some(shown) = &self.0 else { return };
         let done = shown.done.fetch_add(bytes, Ordering::Relaxed) + bytes;
         if shown.since.elapsed() >= PATIENCE {
-            shown.bar.get_or_init(|| bar(shown.len)).set_position(done.min(shown.len));
+            let len = shown.len.load(Ordering::Relaxed);
+            shown.bar.get_or_init(|| bar(len)).set_position(done.min(len));
         }
     }
 

@@ -50,7 +50,8 @@ pub(crate) fn run(args: &Args, output: &mut Output, diagnostics: &mut Diagnostic
         diagnostics.unusable(&path.to_string_lossy(), &problem);
         return Ok(());
     }
-    let Some(mut reader) = args.file.open(diagnostics) else { return Ok(()) };
+    let opened = if path.is_some() { args.file.open_whole(diagnostics) } else { args.file.open(diagnostics) };
+    let Some(mut reader) = opened else { return Ok(()) };
     let mut target = Target::new(path.as_deref(), Existing::Replaced, output);
     let mut events = 0;
     let redactor = Redactor::new().messages(args.messages);
@@ -73,6 +74,7 @@ pub(crate) fn run(args: &Args, output: &mut Output, diagnostics: &mut Diagnostic
             target.write(&line)
         })
         .and_then(|()| target.finish());
+    diagnostics.end();
     match copied {
         Ok(None) => Ok(()),
         Ok(Some(file)) => writeln!(output, "{}: events {events}, redacted", escaped(&file)),

@@ -2,6 +2,7 @@
 #![cfg(target_os = "linux")]
 
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 use unicode_width::UnicodeWidthStr as _;
 
@@ -13,12 +14,18 @@ fn shown_by_terminal(command: &str, variables: &[(&str, &str)]) -> Option<String
     let place = Place::new();
     place.write("run.jsonl", traces::run_that_failed());
     place.write("wide.jsonl", traces::twelve_tasks());
+    shown_in(&place, command, variables).map(|(shown, _)| shown)
+}
+
+/// The same in this place, and how long it took.
+fn shown_in(place: &Place, command: &str, variables: &[(&str, &str)]) -> Option<(String, Duration)> {
     let command = command.replace("cove-trace", env!("CARGO_BIN_EXE_cove-trace"));
     let mut script = Command::new("script");
     script.args(["--quiet", "--return", "--command", &command, "/dev/null"]).current_dir(place.path(""));
     script.env_remove("NO_COLOR").env_remove("COLUMNS").env("TERM", "xterm").envs(variables.iter().copied());
+    let start = Instant::now();
     let output = script.stdin(std::process::Stdio::null()).output().ok()?;
-    Some(String::from_utf8(output.stdout).unwrap())
+    Some((String::from_utf8(output.stdout).unwrap(), start.elapsed()))
 }
 
 #[test]
@@ -52,6 +59,37 @@ fn a_person_is_told_that_there_is_nothing() {
     assert!(shown.contains("run.jsonl: none of its events is what was asked for"), "{shown}");
     for command in ["cove-trace timeline --op read run.jsonl", "cove-trace timeline --op documents run.jsonl | cat"] {
         assert!(!shown_by_terminal(command, &[]).unwrap().contains("none of its events"), "{command}");
+    }
+}
+
+/// What a progress bar shows and nothing else does.
+const BAR: &str = "% of ";
+
+#[test]
+fn whoever_waits_longer_than_a_second_sees_how_far_it_is() {
+    let place = Place::new();
+    let trace = traces::twelve_tasks();
+    let header_len = trace.iter().position(|byte| *byte == b'\n').unwrap() + 1;
+    // However fast this machine is.
+    let mut copies = 2_000;
+    for command in ["summary run.jsonl", "redact run.jsonl", "diff run.jsonl run.jsonl", "timeline run.jsonl > rows"] {
+        loop {
+            place.write("run.jsonl", [&trace[..header_len], &trace[header_len..].repeat(copies)].concat());
+            let Some((shown, time)) = shown_in(&place, &format!("cove-trace {command}"), &[]) else {
+                skipped("there is no `script` here, and so no terminal");
+                return;
+            };
+            if time > Duration::from_millis(1_500) {
+                assert!(shown.contains(BAR), "{command}: {time:?} {shown:?}");
+                break;
+            }
+            copies *= 2;
+        }
+    }
+    place.write("run.jsonl", trace);
+    for command in ["summary", "grants", "timeline --limit 1"] {
+        let (shown, _) = shown_in(&place, &format!("cove-trace {command} run.jsonl"), &[]).unwrap();
+        assert!(!shown.contains(BAR), "{command} took no second: {shown:?}");
     }
 }
 
