@@ -66,7 +66,7 @@ impl LiveCheck {
     ///
     /// # Errors
     ///
-    /// When the trace can't be read.
+    /// When the trace can't be read, or [has no beginning](OpenError::NoBeginning).
     pub fn from_reader<R: Read>(reader: &mut TraceReader<R>) -> Result<Self, OpenError> {
         let recording = Recording::load(reader, ValueCapture::Redacted)?;
         Ok(Self { matching: Matching::new(recording), findings: Findings::default(), ended: Mutex::default() })

@@ -52,12 +52,21 @@
 //! What is an operation to the program and the interpreter's own work in truth (spawning a task, waiting for one) is compared
 //! like any other and not answered: name its module with [`performing`](Replay::performing).
 //!
+//! # Incomplete traces
+//!
+//! A trace whose *end* is missing (the run was killed, or a limit stopped it) is replayed as far as it goes, and
+//! [`Verdict::Incomplete`] from there. One whose *beginning* is missing, a flight recorder's dump, is refused, since the calls
+//! of a task are matched from its first on. It is known by what was never begun in it: an entry that exits, a task that calls
+//! or ends. A dump that shows none of that (the entry's last calls alone, say) can't be told from the trace of an interpreter
+//! that records no entry; the divergence at its first call says what it may be.
+//!
 //! # Costs
 //!
 //! A replay keeps, of each call, the bytes of its arguments and its result, and some seventy bytes more; in all less than the
 //! file's size. Answering compares bytes and makes the one value that is the result. Nothing is locked in that; threads that
 //! ask for different tasks write to nothing in common.
 
+mod beginning;
 mod check_only;
 pub(crate) mod compare;
 mod conclusion;
@@ -84,7 +93,7 @@ use self::findings::Findings;
 pub use self::findings::Incomplete;
 use self::matching::{Due, Matching, Next};
 pub use self::matching::{Order, Tasks};
-pub use self::open_error::OpenError;
+pub use self::open_error::{MissingBeginning, OpenError};
 use self::packed::unpack;
 pub use self::recording::Completeness;
 use self::recording::{Outcome, Recording, Tape, TapeEnd, decoded, lines};
@@ -137,7 +146,7 @@ impl Replay {
     ///
     /// # Errors
     ///
-    /// When the trace can't be read, or is redacted.
+    /// When the trace can't be read, is redacted, or [has no beginning](OpenError::NoBeginning).
     pub fn open(source: impl Read) -> Result<Self, OpenError> {
         Self::from_reader(&mut TraceReader::new(source))
     }
@@ -146,7 +155,7 @@ impl Replay {
     ///
     /// # Errors
     ///
-    /// When the file can't be opened or the trace can't be read, or is redacted.
+    /// When the file can't be opened or the trace can't be read, is redacted, or has no beginning.
     pub fn open_file(path: impl AsRef<Path>) -> Result<Self, OpenError> {
         Self::open(File::open(path)?)
     }
@@ -155,7 +164,8 @@ impl Replay {
     ///
     /// # Errors
     ///
-    /// When the trace can't be read, or is redacted. That is told from the header, before anything else is read.
+    /// When the trace can't be read, is redacted, or has no beginning. That it is redacted is told from the header, before
+    /// anything else is read.
     pub fn from_reader<R: Read>(reader: &mut TraceReader<R>) -> Result<Self, OpenError> {
         if reader.header()?.is_some_and(|header| header.values == ValueCapture::Redacted) {
             return Err(OpenError::Redacted);
@@ -168,7 +178,7 @@ impl Replay {
     ///
     /// # Errors
     ///
-    /// When the trace can't be read.
+    /// When the trace can't be read, or has no beginning.
     pub fn check_only(source: impl Read) -> Result<LiveCheck, OpenError> {
         LiveCheck::from_reader(&mut TraceReader::new(source))
     }

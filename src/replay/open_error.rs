@@ -3,6 +3,7 @@
 use std::fmt;
 use std::io;
 
+use super::divergence::task_name;
 use super::shown::Name;
 use crate::reader::ReadError;
 
@@ -19,6 +20,14 @@ pub enum OpenError {
     NoHeader,
     /// The trace is redacted: it has no results to answer with.
     Redacted,
+    /// The beginning of the trace is missing, as it is in the dump of a [flight recorder](crate::RingSink). Which of its calls
+    /// are a task's first is not in it, so none can be matched.
+    NoBeginning {
+        /// The first line that shows it.
+        line: u64,
+        /// What that line shows to be missing.
+        sign: MissingBeginning,
+    },
     /// The trace is of another entry than the one asked for.
     OtherEntry {
         /// The entry asked for.
@@ -26,6 +35,28 @@ pub enum OpenError {
         /// The entry that the trace was recorded from.
         recorded: String,
     },
+}
+
+/// What shows that the beginning of a trace is missing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum MissingBeginning {
+    /// The entry exits and was never entered.
+    Entry,
+    /// A task calls or ends, and was never spawned. A trace that has nothing of the life of any task is none of these.
+    Spawn {
+        /// The task.
+        task: u64,
+    },
+}
+
+impl fmt::Display for MissingBeginning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Entry => f.write_str("the exit of an entry that was never entered"),
+            Self::Spawn { task } => write!(f, "{}, which was never spawned", task_name(*task)),
+        }
+    }
 }
 
 impl fmt::Display for OpenError {
@@ -40,6 +71,12 @@ impl fmt::Display for OpenError {
             Self::Redacted => f.write_str(
                 "the trace is redacted: it holds the types of results and not the results, so there is nothing to replay. \
                  Record the run with full values, or hold a live run against the trace with `Replay::check_only`",
+            ),
+            Self::NoBeginning { line, sign } => write!(
+                f,
+                "line {line}: expected a trace from the run's beginning, found {sign}. The beginning is missing, as in a \
+                 flight recorder's dump, and a replay needs every call from the first on: record the run with a sink that \
+                 keeps all of it"
             ),
             Self::OtherEntry { asked, recorded } => write!(
                 f,
@@ -56,7 +93,7 @@ impl std::error::Error for OpenError {
         match self {
             Self::Io(error) => Some(error),
             Self::Read(error) => Some(error),
-            Self::NoHeader | Self::Redacted | Self::OtherEntry { .. } => None,
+            Self::NoHeader | Self::Redacted | Self::NoBeginning { .. } | Self::OtherEntry { .. } => None,
         }
     }
 }

@@ -10,7 +10,8 @@ use std::sync::atomic::AtomicUsize;
 #[cfg(feature = "diff")]
 use std::time::Duration;
 
-use super::open_error::OpenError;
+use super::beginning::Beginning;
+use super::open_error::{MissingBeginning, OpenError};
 use super::packed::pack;
 use crate::decode::Decoder;
 use crate::encode::encode_value_lines;
@@ -34,6 +35,10 @@ pub(crate) struct Recording {
     pub(crate) ending: Option<RunEnding>,
     /// The last line is torn.
     is_torn: bool,
+    /// Whether the entry was entered. A trace without that may have lost it, or be of an interpreter that records no entry.
+    pub(super) has_entry: bool,
+    /// The first line that shows that the beginning is missing, and what it shows.
+    missing_beginning: Option<(u64, MissingBeginning)>,
 }
 
 /// A task, and a scope in which it spawns others.
@@ -149,9 +154,14 @@ pub(super) const fn is_limit(outcome: RunOutcome) -> bool {
 }
 
 impl Recording {
-    /// Reads a trace to its end, or to where it is torn. Of each value is kept what `capture` keeps.
+    /// Reads a trace to its end, or to where it is torn. Of each value is kept what `capture` keeps. A trace whose beginning is
+    /// missing is refused: which call would be the first is not in it.
     pub(super) fn load<R: Read>(reader: &mut TraceReader<R>, capture: ValueCapture) -> Result<Self, OpenError> {
-        Self::load_past(reader, capture, Err)
+        let recording = Self::load_past(reader, capture, Err)?;
+        match recording.missing_beginning {
+            Some((line, sign)) => Err(OpenError::NoBeginning { line, sign }),
+            None => Ok(recording),
+        }
     }
 
     /// The same, asking `pass` about each fault other than a torn end whether to go on after it.
@@ -231,6 +241,7 @@ struct Loader {
     capture: ValueCapture,
     /// For each cancelled task, how many calls the trace had until then.
     cancelled: HashMap<u64, usize>,
+    beginning: Beginning,
 }
 
 impl Loader {
@@ -244,12 +255,15 @@ impl Loader {
             children: HashMap::new(),
             ending: None,
             is_torn: false,
+            has_entry: false,
+            missing_beginning: None,
         };
-        Self { recording, capture, cancelled: HashMap::new() }
+        Self { recording, capture, cancelled: HashMap::new(), beginning: Beginning::default() }
     }
 
     fn event(&mut self, line: u64, event: &TraceEvent<'_>) {
         let recording = &mut self.recording;
+        self.beginning.event(line, event);
         match *event {
             TraceEvent::TaskSpawned { id, parent, scope } => {
                 recording.children.entry((parent, scope.into())).or_default().push(id);
@@ -273,7 +287,9 @@ impl Loader {
     }
 
     fn finish(self) -> Recording {
-        let Self { mut recording, cancelled, .. } = self;
+        let Self { mut recording, cancelled, beginning, .. } = self;
+        recording.has_entry = beginning.has_entry;
+        recording.missing_beginning = beginning.sign_of_missing();
         let is_complete = recording.completeness() == Completeness::Complete;
         let total = recording.calls.len();
         for (id, calls_until_then) in &cancelled {

@@ -87,8 +87,18 @@ impl Matching {
             recorded: String::new(),
             asked: String::new(),
             before: self.calls_before(due.recorded_task, due.in_task),
-            notes: Vec::new(),
+            notes: self.beginning_note(due).into_iter().collect(),
         }
+    }
+
+    /// What to think of when the very first call differs.
+    fn beginning_note(&self, due: &Due<'_>) -> Option<String> {
+        let may_be_missing = due.in_trace == 0 && !self.recording.has_entry;
+        may_be_missing.then(|| {
+            "The trace does not say where the entry was entered. If it is a flight recorder's dump, its beginning is \
+             missing, and it can't be replayed."
+                .to_owned()
+        })
     }
 
     /// A divergence that is not at a recorded call.

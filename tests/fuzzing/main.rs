@@ -41,6 +41,7 @@ targets! {
     escape: change_bytes,
     number: change_bytes,
     sink_faults: change_bytes,
+    replay_tape: change_bytes,
 }
 
 fn hold(name: &'static str, target: Target, change: Change) {

@@ -1,14 +1,12 @@
 //! How a run ended, beside how it was recorded to; and recordings that go no further than they go.
 
-use std::time::Duration;
-
 use cove_trace::replay::{Answer, Completeness, DivergenceKind, Incomplete, Verdict};
-use cove_trace::{Replay, RunOutcome, TraceEvent};
+use cove_trace::{Replay, RunOutcome};
 
 use crate::recorded::{Int, Recorded, Unit, ask, diverging, opened};
 
 fn one_call() -> Recorded {
-    Recorded::full().gave(0, "a.b", &[], Unit)
+    Recorded::full().entered().gave(0, "a.b", &[], Unit)
 }
 
 fn asked_once(trace: &[u8]) -> Replay {
@@ -31,7 +29,7 @@ fn another_outcome_or_message_at_the_end_is_a_divergence() {
         let conclusion = asked_once(&recorded()).finish(outcome, message);
         let found = conclusion.divergence();
         assert!(found.is_none_or(|found| found.kind() == DivergenceKind::EndedDifferently));
-        assert!(found.is_none_or(|found| found.line() == Some(3)));
+        assert!(found.is_none_or(|found| found.line() == Some(4)));
         assert_eq!(found.map(|found| (found.path().unwrap(), found.recorded(), found.asked())), expected);
     }
 }
@@ -82,7 +80,7 @@ fn a_task_that_a_cut_trace_does_not_have_may_have_come_later() {
     let replay = asked_once(&one_call().cut());
     assert_eq!(ask(&replay, 5, "a.b", &[]), Ok(Answer::Incomplete));
     // One that is known to have ended asked too much all the same.
-    let replay = opened(&one_call().gave(1, "a.b", &[], Unit).completed(1).cut());
+    let replay = opened(&one_call().spawned(1, 0, "s").gave(1, "a.b", &[], Unit).completed(1).cut());
     ask(&replay, 1, "a.b", &[]).unwrap();
     assert_eq!(diverging(&replay, 1, "a.b", &[]).kind(), DivergenceKind::MoreCalls);
 }
@@ -98,9 +96,7 @@ fn a_run_that_a_limit_stopped_is_incomplete_from_there() {
         RunOutcome::Concurrency,
     ];
     for outcome in RunOutcome::ALL {
-        let (cpu, wait) = (Duration::ZERO, Duration::ZERO);
-        let exit = TraceEvent::EntryExit { module: "main", function: "main", cpu, wait };
-        let trace = one_call().event(&exit).ended_as(*outcome, Some("said"));
+        let trace = one_call().exited().ended_as(*outcome, Some("said"));
         let replay = asked_once(&trace);
         let beyond = ask(&replay, 0, "a.b", &[]);
         if !limits.contains(outcome) {

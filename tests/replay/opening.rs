@@ -1,9 +1,11 @@
 //! What can be replayed, and what is refused before the first call.
 
-use cove_trace::replay::{Completeness, OpenError};
-use cove_trace::{ReadErrorKind, Replay, RunOutcome, TraceReader};
+use cove_trace::replay::{Completeness, MissingBeginning, OpenError};
+use cove_trace::{
+    ReadErrorKind, RecordingBackend, Replay, RingSink, RunOutcome, TraceHeader, TraceReader, TraceSink, ValueCapture,
+};
 
-use crate::recorded::{Recorded, Text, Unit, opened};
+use crate::recorded::{Recorded, Text, Unit, ask, diverging, opened};
 
 fn trace() -> Vec<u8> {
     Recorded::full().gave(0, "console.log", &[Text("a")], Unit).ended_as(RunOutcome::Error, Some("no"))
@@ -88,4 +90,73 @@ fn a_limit_that_stopped_the_run_is_known() {
     let trace = Recorded::full().ended_as(RunOutcome::Fuel, Some("too much"));
     assert_eq!(opened(&trace).completeness(), Completeness::Stopped(RunOutcome::Fuel));
     assert_eq!(opened(&Recorded::full().cut()).completeness(), Completeness::Cut);
+}
+
+/// The trace that a flight recorder holds at the end of a run: all of it, or the last bytes of it.
+fn dumped(run: &[u8], capacity: usize) -> Vec<u8> {
+    let ring = RingSink::new(capacity, &TraceHeader::new(RecordingBackend::Vm, ValueCapture::Full, "main.cove"));
+    let mut reader = TraceReader::new(run);
+    while let Some(event) = reader.next_event().expect("a sound trace") {
+        ring.record(&event);
+    }
+    let mut dump = Vec::new();
+    ring.dump(&mut dump).expect("a vector takes it");
+    dump
+}
+
+#[test]
+fn a_flight_recorders_dump_is_refused_before_the_first_call() {
+    let run = Recorded::full().entered().spawned(1, 0, "s").spawned(2, 0, "s");
+    let run = (0..20).fold(run, |run, call| run.gave(call % 3, "console.log", &[Text("a")], Unit));
+    let run = run.completed(1).completed(2).exited().ended();
+    assert_eq!(opened(&dumped(&run, 1_000_000)).calls_recorded(), 20);
+
+    let (entry, spawn) = (MissingBeginning::Entry, |task| MissingBeginning::Spawn { task });
+    let cases = [(160, (2, entry)), (200, (2, spawn(2))), (280, (2, spawn(1))), (3_700, (3, spawn(1)))];
+    for (capacity, expected) in cases {
+        let dump = dumped(&run, capacity);
+        for error in [Replay::open(&dump[..]).unwrap_err(), Replay::check_only(&dump[..]).unwrap_err()] {
+            match error {
+                OpenError::NoBeginning { line, sign } => assert_eq!((line, sign), expected, "{capacity}"),
+                other => panic!("{other}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn a_missing_beginning_is_put_into_words() {
+    let error = Replay::open(&Recorded::full().completed(3).ended()[..]).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "line 2: expected a trace from the run's beginning, found task 3, which was never spawned. The beginning is missing, \
+         as in a flight recorder's dump, and a replay needs every call from the first on: record the run with a sink that \
+         keeps all of it"
+    );
+}
+
+#[test]
+fn a_trace_that_has_nothing_of_entries_and_tasks_may_be_whole() {
+    let trace = Recorded::full().gave(0, "console.log", &[], Unit).gave(7, "console.log", &[], Unit).ended();
+    assert_eq!(opened(&trace).calls_recorded(), 2);
+    // Recorded a moment too late.
+    let trace = Recorded::full().gave(7, "console.log", &[], Unit).spawned(7, 0, "s").completed(7).ended();
+    assert_eq!(opened(&trace).calls_recorded(), 1);
+}
+
+#[test]
+fn where_a_dump_can_not_be_told_from_a_whole_trace_its_first_divergence_says_so() {
+    let trace = Recorded::full().gave(0, "console.log", &[Text("b")], Unit).gave(0, "console.log", &[Text("c")], Unit);
+    let (trace, note) = (trace.ended(), "flight recorder's dump");
+    let divergence = diverging(&opened(&trace), 0, "console.log", &[Text("a")]);
+    assert!(divergence.to_string().contains(note), "{divergence}");
+    // Not where calls before it were the recorded ones.
+    let replay = opened(&trace);
+    ask(&replay, 0, "console.log", &[Text("b")]).unwrap();
+    let divergence = diverging(&replay, 0, "console.log", &[Text("a")]);
+    assert!(!divergence.to_string().contains(note), "{divergence}");
+    // Nor in a trace that says where it begins.
+    let trace = Recorded::full().entered().gave(0, "console.log", &[Text("b")], Unit).ended();
+    let divergence = diverging(&opened(&trace), 0, "console.log", &[Text("a")]);
+    assert!(!divergence.to_string().contains(note), "{divergence}");
 }

@@ -61,6 +61,15 @@ impl Recorded {
         }))
     }
 
+    pub(crate) fn entered(self) -> Self {
+        self.event(&TraceEvent::EntryEnter { module: "main", function: "main" })
+    }
+
+    pub(crate) fn exited(self) -> Self {
+        let (cpu, wait) = (Duration::ZERO, Duration::ZERO);
+        self.event(&TraceEvent::EntryExit { module: "main", function: "main", cpu, wait })
+    }
+
     pub(crate) fn spawned(self, id: u64, parent: u64, scope: &str) -> Self {
         self.event(&TraceEvent::TaskSpawned { id, parent: Some(parent), scope })
     }

@@ -62,7 +62,7 @@ fn another_call() {
 
 #[test]
 fn one_call_too_many() {
-    let replay = opened(&Recorded::full().gave(3, "queue.poll", &[], Int(7)).completed(3).ended());
+    let replay = opened(&Recorded::full().spawned(3, 0, "s").gave(3, "queue.poll", &[], Int(7)).completed(3).ended());
     ask(&replay, 3, "queue.poll", &[]).unwrap();
     assert_eq!(
         diverging(&replay, 3, "queue.poll", &[]).to_string(),
@@ -73,7 +73,7 @@ fn one_call_too_many() {
   asked     queue.poll()
 
   before it, as recorded:
-    call 1, line 2: queue.poll() -> 7
+    call 1, line 3: queue.poll() -> 7
 "
     );
 }
@@ -89,6 +89,9 @@ fn another_task() {
   differs   task
   recorded  task 1: a.b(1)
   asked     task 2: a.b(2)
+
+  The trace does not say where the entry was entered. If it is a flight recorder's dump, its beginning is missing, and it \
+         can't be replayed.
 "
     );
     assert_eq!(

@@ -167,7 +167,7 @@ fn a_run_that_a_task_ended_may_find_the_entry_anywhere() {
 #[test]
 fn threads_share_a_replay() {
     const CALLS: i64 = if cfg!(miri) { 20 } else { 2_000 };
-    let mut trace = Recorded::full();
+    let mut trace = (1..=4).fold(Recorded::full(), |trace, task| trace.spawned(task, 0, "s"));
     for number in 0..CALLS {
         for task in 1..=4 {
             trace = trace.gave(task, "a.f", &[Int(number)], Int(number * 10 + task as i64));

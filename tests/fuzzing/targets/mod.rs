@@ -24,5 +24,6 @@ pub(crate) mod escape;
 pub(crate) mod event_roundtrip;
 pub(crate) mod number;
 pub(crate) mod reader_chunks;
+pub(crate) mod replay_tape;
 pub(crate) mod sink_faults;
 pub(crate) mod value_roundtrip;
