@@ -9,7 +9,9 @@ use std::process::{Command, Output};
 
 use common::example::Example;
 use common::scratch_dir::ScratchDir;
-use cove_trace::replay::suite::Suite;
+use cove_trace::TraceReader;
+use cove_trace::diff::Diff;
+use cove_trace::replay::suite::{Outcome, Results, Suite};
 
 const INTERPRETER: Example = Example("interpreter");
 const EXAMPLES: [Example; 2] = [INTERPRETER, Example("lua")];
@@ -126,29 +128,66 @@ fn a_call_that_was_put_in_is_reported() {
     assert!(report.contains("\n  asked     env.get(\"HOME\")\n"), "{report}");
 }
 
-fn suite(example: Example) -> Suite {
-    Suite::new(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/traces").join(example.0))
+/// Runs a suite with traces of the example: replays them, or records them again from the scripts that they name.
+fn run(suite: &Suite, example: Example) -> Results {
+    let check = |output: Output, is_fine: fn(&str) -> bool| {
+        let stdout = String::from_utf8_lossy(&output.stdout).into_owned();
+        let report = || format!("{stdout}{}", String::from_utf8_lossy(&output.stderr));
+        if is_fine(&stdout) { Ok(()) } else { Err(report().into()) }
+    };
+    suite.run(
+        |trace| check(replay(example, trace), |stdout| stdout.contains("\nReplayed: As recorded, to the end: ")),
+        |old, new| {
+            let entry = cove_trace::Replay::open_file(old)?.header().entry.clone();
+            check(record(example, Path::new(&entry), new), |stdout| stdout.contains("\nReplayed: As recorded"))
+        },
+    )
 }
 
 /// Every trace below `tests/traces` is a test: what it was recorded from has to do the same today.
 #[test]
 fn recorded_traces_are_reproduced() {
     for example in EXAMPLES {
-        let check = |output: Output, is_fine: fn(&str) -> bool| {
-            let stdout = String::from_utf8_lossy(&output.stdout).into_owned();
-            let report = || format!("{stdout}{}", String::from_utf8_lossy(&output.stderr));
-            if is_fine(&stdout) { Ok(()) } else { Err(report().into()) }
-        };
-        suite(example)
-            .run(
-                |trace| {
-                    check(replay(example, trace), |stdout| stdout.contains("\nReplayed: As recorded, to the end: "))
-                },
-                |old, new| {
-                    let entry = cove_trace::Replay::open_file(old)?.header().entry.clone();
-                    check(record(example, Path::new(&entry), new), |stdout| stdout.contains("\nReplayed: As recorded"))
-                },
-            )
-            .assert_passed();
+        let traces = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/traces").join(example.0);
+        run(&Suite::new(traces), example).assert_passed();
     }
+}
+
+#[test]
+fn what_an_edited_script_does_now_is_recorded_by_an_update() {
+    let scratch = ScratchDir::new("replay-update");
+    let script = scratch.path().join("backup.rhai");
+    let text = fs::read_to_string(INTERPRETER.file("scripts/backup.rhai")).expect("the script");
+    fs::write(&script, &text).expect("a copy");
+    let traces = scratch.path().join("traces");
+    fs::create_dir(&traces).expect("a directory");
+    let trace = traces.join("backup.jsonl");
+    record(INTERPRETER, &script, &trace);
+    let changes_since = |path: &Path| {
+        let first = fs::read(path).expect("the trace");
+        let mut changes = Vec::new();
+        let recorded = fs::read(&trace).expect("the trace");
+        Diff::load(&mut TraceReader::new(&first[..]), &mut TraceReader::new(&recorded[..]))
+            .expect("two traces")
+            .compare(false, |change| changes.push(format!("{change:?}")));
+        changes
+    };
+    let old = scratch.path().join("old.jsonl");
+    fs::copy(&trace, &old).expect("a copy");
+    let suite = Suite::new(&traces);
+    let [checking, updating] = [false, true].map(|is_update| suite.clone().update(is_update));
+
+    // What does the same is recorded to the same.
+    assert_eq!(run(&updating, INTERPRETER).traces, [(trace.clone(), Outcome::Updated)]);
+    assert_eq!(changes_since(&old), Vec::<String>::new());
+    run(&checking, INTERPRETER).assert_passed();
+
+    fs::write(&script, text.replace("${name}.copy", "${name}.bak")).expect("an edited copy");
+    let results = run(&checking, INTERPRETER);
+    assert!(!results.passed() && results.to_string().contains("\n  asked     \"stock/chain.txt.bak\"\n"), "{results}");
+    assert_eq!(changes_since(&old), Vec::<String>::new(), "a suite that is not asked to leaves its traces alone");
+
+    assert_eq!(run(&updating, INTERPRETER).traces, [(trace.clone(), Outcome::Updated)]);
+    assert!(!changes_since(&old).is_empty());
+    run(&checking, INTERPRETER).assert_passed();
 }

@@ -22,7 +22,9 @@
 //! ```
 //!
 //! With [`COVE_TRACE_UPDATE`](UPDATE) set to `1`, each trace is recorded again and takes the place of the old one, to be looked
-//! through (`cove-trace diff`) and committed.
+//! through (`cove-trace diff`) and committed. Of a run that does what it did, the new one differs in its times alone; where tasks
+//! run at the same time also in how their events fall between each other, in the ids that went to whichever came first, and in
+//! how far a cancelled task got.
 
 use std::error::Error;
 use std::fmt;

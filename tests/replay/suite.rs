@@ -2,8 +2,9 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
-use cove_trace::replay::suite::{Outcome, Suite};
+use cove_trace::replay::suite::{Outcome, Suite, UPDATE};
 
 struct Directory(PathBuf);
 
@@ -70,4 +71,34 @@ fn a_suite_without_a_trace_fails() {
 fn a_failure_fails_the_test() {
     let directory = Directory::new("panic", &[("a.jsonl", "")]);
     Suite::new(&directory.0).update(false).run(|_| Err("it is bad".into()), |_, _| Ok(())).assert_passed();
+}
+
+/// Where the test below finds its directory.
+const DIRECTORY: &str = "COVE_TRACE_TEST_DIRECTORY";
+
+#[test]
+#[ignore = "a part of the test below, in a process of its own"]
+fn updates_what_the_environment_names() {
+    let directory = std::env::var_os(DIRECTORY).expect("a directory");
+    let results = Suite::new(directory).run(|_| Err("not reproduced".into()), |_, new| Ok(fs::write(new, "new")?));
+    results.assert_passed();
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "starts a process")]
+fn an_update_is_asked_for_by_the_environment() {
+    for (value, is_update) in [(None, false), (Some("0"), false), (Some(""), false), (Some("1"), true)] {
+        let directory = Directory::new("environment", &[("a.jsonl", "old")]);
+        let mut command = Command::new(std::env::current_exe().expect("this test"));
+        command.args(["--ignored", "--exact", "suite::updates_what_the_environment_names"]);
+        command.env_remove(UPDATE).env(DIRECTORY, &directory.0);
+        if let Some(value) = value {
+            command.env(UPDATE, value);
+        }
+        let output = command.output().expect("it starts");
+        assert!(String::from_utf8_lossy(&output.stdout).contains("running 1 test"), "{output:?}");
+        assert_eq!(output.status.success(), is_update, "{value:?}: {output:?}");
+        let text = fs::read_to_string(directory.0.join("a.jsonl")).unwrap();
+        assert_eq!(text, if is_update { "new" } else { "old" });
+    }
 }
