@@ -3,15 +3,15 @@
 use std::io::Read;
 use std::sync::{Mutex, PoisonError};
 
+use super::beyond::Beyond;
 use super::compare::{Comparison, Difference, Gaps};
 use super::conclusion::{Conclusion, conclude};
 use super::divergence::{Details, Divergence, DivergenceKind, task_name};
-use super::findings::{Findings, Incomplete};
-use super::matching::{Due, Matching, Next, Order, Tasks};
+use super::findings::Findings;
+use super::matching::{Due, Matching, Order, Tasks};
 use super::open_error::OpenError;
-use super::packed::unpack;
-use super::recording::{Completeness, Outcome, Recording, TapeEnd};
-use super::report::with_values;
+use super::recording::{Completeness, Outcome, Recording};
+use super::report::{with_result, with_values};
 use super::scratch::{self, Scratch};
 use super::shown::{Name, Operation};
 use crate::encode::encode_value_lines;
@@ -19,7 +19,7 @@ use crate::event::{HostCall, HostOutcome, TraceEvent, TraceHeader};
 use crate::names::{RunOutcome, ValueCapture};
 use crate::reader::TraceReader;
 use crate::sink::TraceSink;
-use crate::value::TraceValue;
+use crate::value::{RecordedValue, TraceValue};
 
 /// A live run held against a trace, which may be redacted: a [`TraceSink`] to record the run into. Made by
 /// [`Replay::check_only`](super::Replay::check_only).
@@ -120,49 +120,30 @@ impl LiveCheck {
             scratch.asked.clear();
             encode_value_lines(call.args, ValueCapture::Redacted, &mut scratch.asked);
             loop {
-                match self.matching.next(call.task) {
-                    Next::Call(due) => match self.compare(call, &due, scratch) {
-                        Ok(unchecked) => {
-                            if self.matching.take(&due, 0) {
-                                return self.findings.count_unchecked(unchecked);
-                            }
-                        }
-                        Err(divergence) => return drop(self.findings.diverged(*divergence)),
-                    },
-                    Next::End { recorded_task, tape } => {
-                        return match tape.end {
-                            TapeEnd::Stopped => {}
-                            TapeEnd::Unknown => self.incomplete(call.task, tape.calls.len()),
-                            TapeEnd::Completed => drop(self.findings.diverged(self.matching.more_calls(
-                                call.task,
-                                recorded_task,
-                                tape.calls.len(),
-                                call.site,
-                                &scratch.asked,
-                            ))),
+                let due = match self.matching.next(call.task) {
+                    Ok(due) => due,
+                    Err(unrecorded) => {
+                        return match self.matching.beyond(call.task, &unrecorded, call.site, &scratch.asked) {
+                            Beyond::Stopped => {}
+                            Beyond::Incomplete(incomplete) => self.findings.ended_at(incomplete),
+                            Beyond::Diverged(divergence) => drop(self.findings.diverged(divergence)),
                         };
                     }
-                    Next::Unknown if self.completeness() != Completeness::Complete => {
-                        return self.incomplete(call.task, 0);
-                    }
-                    Next::Unknown => {
-                        let divergence = self.matching.unknown_task(call.task, call.site, &scratch.asked);
-                        return drop(self.findings.diverged(divergence));
-                    }
+                };
+                match self.compare(call, &due, scratch) {
+                    Ok(unchecked) if self.matching.take(&due, 0) => return self.findings.count_unchecked(unchecked),
+                    // Another thread took it in the meantime.
+                    Ok(_) => {}
+                    Err(divergence) => return drop(self.findings.diverged(*divergence)),
                 }
             }
         });
     }
 
-    fn incomplete(&self, task: u64, recorded_calls: usize) {
-        let call_in_task = Some(recorded_calls as u64 + 1);
-        self.findings.ended_at(Incomplete { reason: self.completeness(), task: Some(task), call_in_task });
-    }
-
     /// Compares a call with the one that is due, and gives how many values were compared by their types.
     fn compare(&self, live: &HostCall<'_>, due: &Due<'_>, scratch: &Scratch) -> Result<u64, Box<Divergence>> {
         let (recording, task) = (&self.matching.recording, live.task);
-        if self.matching.order == Order::Strict && self.matching.recorded_task(task) != Some(due.recorded_task) {
+        if self.matching.is_turn_of_another(task, due) {
             return Err(Box::new(self.matching.other_task(task, due, live.site, &scratch.asked)));
         }
         if recording.site(due.call) != live.site {
@@ -231,8 +212,7 @@ fn compared(recorded: &[u8], live: &[u8]) -> Result<(), Box<Difference>> {
 fn shown_recorded(outcome: Outcome<'_>) -> String {
     match outcome {
         Outcome::None => "nothing".to_owned(),
-        Outcome::Value(packed) => shown_type_of(&unpack(packed)),
-        Outcome::Partial(line) => with_values(line, |values| values.iter().map(shown_type_of).collect()),
+        Outcome::Value(_) | Outcome::Partial(_) => with_result(outcome, shown_type_of),
         Outcome::Error(_) => "an error".to_owned(),
         Outcome::NotRecordable => "not recordable".to_owned(),
     }
@@ -252,6 +232,6 @@ fn shown_live(outcome: Option<&HostOutcome<'_>>) -> String {
 }
 
 /// A value of this type, in words.
-fn shown_type_of(value: &impl TraceValue) -> String {
+fn shown_type_of(value: &RecordedValue<'_>) -> String {
     format!("a value of type {}", Name(&value.type_name()))
 }

@@ -60,16 +60,12 @@ pub(super) struct Due<'r> {
     pub(super) call: &'r Call,
 }
 
-/// What is due for a task.
-pub(super) enum Next<'r> {
-    Call(Due<'r>),
-    /// Nothing more.
-    End {
-        recorded_task: u64,
-        tape: &'r Tape,
-    },
+/// Why nothing is due for a task.
+pub(super) enum Unrecorded<'r> {
+    /// All of its calls were asked for.
+    End { recorded_task: u64, tape: &'r Tape },
     /// The recording has no such task.
-    Unknown,
+    Task,
 }
 
 impl Matching {
@@ -98,28 +94,31 @@ impl Matching {
         }
     }
 
-    /// What is due for `task`.
-    pub(super) fn next(&self, task: u64) -> Next<'_> {
+    /// What is due for `task`, or why nothing is.
+    pub(super) fn next(&self, task: u64) -> Result<Due<'_>, Unrecorded<'_>> {
         let known = self.recorded_task(task).and_then(|task| Some((task, self.recording.tape(task)?)));
-        match self.order {
-            Order::PerTask => {
-                let Some((recorded_task, tape)) = known else { return Next::Unknown };
+        let due = match self.order {
+            Order::PerTask => known.and_then(|(recorded_task, tape)| {
                 let place = tape.asked.load(Ordering::Acquire);
-                self.due(recorded_task, tape, place, place).map_or(Next::End { recorded_task, tape }, Next::Call)
-            }
+                self.due(recorded_task, tape, place, place)
+            }),
             Order::Strict => {
                 let place = self.asked.load(Ordering::Acquire);
-                let due = self.recording.calls.get(place).and_then(|call| {
+                self.recording.calls.get(place).and_then(|call| {
                     let tape = self.recording.tape(call.task)?;
                     self.due(call.task, tape, place, tape.calls.binary_search(&place).ok()?)
-                });
-                match (due, known) {
-                    (Some(due), _) => Next::Call(due),
-                    (None, Some((recorded_task, tape))) => Next::End { recorded_task, tape },
-                    (None, None) => Next::Unknown,
-                }
+                })
             }
-        }
+        };
+        due.ok_or(match known {
+            Some((recorded_task, tape)) => Unrecorded::End { recorded_task, tape },
+            None => Unrecorded::Task,
+        })
+    }
+
+    /// Whether the call that is due is one of another task than `task`.
+    pub(super) fn is_turn_of_another(&self, task: u64, due: &Due<'_>) -> bool {
+        self.order == Order::Strict && self.recorded_task(task) != Some(due.recorded_task)
     }
 
     fn due<'r>(&'r self, recorded_task: u64, tape: &'r Tape, place: usize, in_task: usize) -> Option<Due<'r>> {

@@ -67,6 +67,7 @@
 //! ask for different tasks write to nothing in common.
 
 mod beginning;
+mod beyond;
 mod check_only;
 pub(crate) mod compare;
 mod conclusion;
@@ -85,18 +86,19 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
+use self::beyond::Beyond;
 pub use self::check_only::LiveCheck;
 use self::compare::{Comparison, Difference, Gaps};
 pub use self::conclusion::{Conclusion, Verdict};
 pub use self::divergence::{CallBefore, Divergence, DivergenceKind};
 use self::findings::Findings;
 pub use self::findings::Incomplete;
-use self::matching::{Due, Matching, Next};
+use self::matching::{Due, Matching, Unrecorded};
 pub use self::matching::{Order, Tasks};
 pub use self::open_error::{MissingBeginning, OpenError};
 use self::packed::unpack;
 pub use self::recording::Completeness;
-use self::recording::{Outcome, Recording, Tape, TapeEnd, decoded, lines};
+use self::recording::{Outcome, Recording, decoded, lines};
 use self::scratch::Scratch;
 use crate::decode::Decoder;
 use crate::encode::encode_value_lines;
@@ -288,11 +290,8 @@ impl Replay {
             encode_value_lines(args, ValueCapture::Full, &mut scratch.asked);
             loop {
                 let due = match self.matching.next(task) {
-                    Next::Call(due) => due,
-                    Next::End { recorded_task, tape } => {
-                        return self.past_the_end(task, recorded_task, tape, site, &scratch.asked);
-                    }
-                    Next::Unknown => return self.by_unknown_task(task, site, &scratch.asked),
+                    Ok(due) => due,
+                    Err(unrecorded) => return self.unrecorded(task, &unrecorded, site, &scratch.asked),
                 };
                 if let Some(answer) = self.answer_if_due(task, &due, site, scratch) {
                     return answer;
@@ -316,7 +315,7 @@ impl Replay {
         scratch: &mut Scratch,
     ) -> Option<Result<Answer, Divergence>> {
         let recording = &self.matching.recording;
-        if self.matching.order == Order::Strict && self.matching.recorded_task(task) != Some(due.recorded_task) {
+        if self.matching.is_turn_of_another(task, due) {
             return Some(Err(self.findings.diverged(self.matching.other_task(task, due, site, &scratch.asked))));
         }
         if recording.site(due.call) != site {
@@ -398,38 +397,21 @@ impl Replay {
     }
 
     #[cold]
-    fn past_the_end(
+    fn unrecorded(
         &self,
         task: u64,
-        recorded_task: u64,
-        tape: &Tape,
+        unrecorded: &Unrecorded<'_>,
         site: CallSite<'_>,
         args: &[u8],
     ) -> Result<Answer, Divergence> {
-        match tape.end {
-            TapeEnd::Stopped => Ok(Answer::Stopped),
-            TapeEnd::Unknown => {
-                let call_in_task = Some(tape.calls.len() as u64 + 1);
-                let reason = self.completeness();
-                self.findings.ended_at(Incomplete { reason, task: Some(task), call_in_task });
+        match self.matching.beyond(task, unrecorded, site, args) {
+            Beyond::Stopped => Ok(Answer::Stopped),
+            Beyond::Incomplete(incomplete) => {
+                self.findings.ended_at(incomplete);
                 Ok(Answer::Incomplete)
             }
-            TapeEnd::Completed => {
-                let divergence = self.matching.more_calls(task, recorded_task, tape.calls.len(), site, args);
-                Err(self.findings.diverged(divergence))
-            }
+            Beyond::Diverged(divergence) => Err(self.findings.diverged(divergence)),
         }
-    }
-
-    #[cold]
-    fn by_unknown_task(&self, task: u64, site: CallSite<'_>, args: &[u8]) -> Result<Answer, Divergence> {
-        let reason = self.completeness();
-        // Where the recording is cut off it does not say what would have been spawned.
-        if reason != Completeness::Complete {
-            self.findings.ended_at(Incomplete { reason, task: Some(task), call_in_task: Some(1) });
-            return Ok(Answer::Incomplete);
-        }
-        Err(self.findings.diverged(self.matching.unknown_task(task, site, args)))
     }
 }
 

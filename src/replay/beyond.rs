@@ -1,0 +1,40 @@
+//! A call for which nothing was recorded.
+
+use super::divergence::Divergence;
+use super::findings::Incomplete;
+use super::matching::{Matching, Unrecorded};
+use super::recording::{Completeness, TapeEnd};
+use crate::event::CallSite;
+
+/// What such a call comes to.
+pub(super) enum Beyond {
+    /// The recorded task was stopped: how far it gets is up to scheduling.
+    Stopped,
+    /// The recording ends before this call.
+    Incomplete(Incomplete),
+    /// The recorded run did not make it.
+    Diverged(Divergence),
+}
+
+impl Matching {
+    /// What a call of `task` comes to for which nothing is due.
+    #[cold]
+    pub(super) fn beyond(&self, task: u64, unrecorded: &Unrecorded<'_>, site: CallSite<'_>, args: &[u8]) -> Beyond {
+        let reason = self.recording.completeness();
+        let incomplete = |calls: usize| {
+            Beyond::Incomplete(Incomplete { reason, task: Some(task), call_in_task: Some(calls as u64 + 1) })
+        };
+        match *unrecorded {
+            Unrecorded::End { recorded_task, tape } => match tape.end {
+                TapeEnd::Stopped => Beyond::Stopped,
+                TapeEnd::Unknown => incomplete(tape.calls.len()),
+                TapeEnd::Completed => {
+                    Beyond::Diverged(self.more_calls(task, recorded_task, tape.calls.len(), site, args))
+                }
+            },
+            // Where the recording is cut off it does not say what would have been spawned.
+            Unrecorded::Task if reason != Completeness::Complete => incomplete(0),
+            Unrecorded::Task => Beyond::Diverged(self.unknown_task(task, site, args)),
+        }
+    }
+}
