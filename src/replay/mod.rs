@@ -62,7 +62,7 @@
 //!
 //! # Costs
 //!
-//! A replay keeps, of each call, the bytes of its arguments and its result, and some seventy bytes more; in all less than the
+//! A replay keeps, of each call, the bytes of its arguments and its result, and some ninety bytes more; in all less than the
 //! file's size. Answering compares bytes and makes the one value that is the result. Nothing is locked in that; threads that
 //! ask for different tasks write to nothing in common.
 
@@ -81,6 +81,7 @@ pub(crate) mod report;
 mod scratch;
 pub(crate) mod shown;
 pub mod suite;
+mod tapes;
 
 use std::fs::File;
 use std::io::Read;
@@ -96,7 +97,6 @@ pub use self::findings::Incomplete;
 use self::matching::{Due, Matching, Unrecorded};
 pub use self::matching::{Order, Tasks};
 pub use self::open_error::{MissingBeginning, OpenError};
-use self::packed::unpack;
 pub use self::recording::Completeness;
 use self::recording::{Outcome, Recording, decoded, lines};
 use self::scratch::Scratch;
@@ -377,7 +377,7 @@ impl Replay {
             Outcome::None => Ok(Answer::NotDispatched),
             Outcome::NotRecordable => Ok(Answer::NotRecordable),
             Outcome::Error(message) => Ok(Answer::Error(message.to_owned())),
-            Outcome::Value(packed) => Ok(Answer::Value(unpack(packed))),
+            Outcome::Value(packed) => Ok(Answer::Value(packed.unpack())),
             Outcome::Partial(line) => self.answer_in_part(task, due, line, decoder),
         }
     }

@@ -1,8 +1,9 @@
 //! Results as a replay keeps them: in a form of its own, which is smaller than the trace's and is turned into a value without
 //! looking at a character twice. Written when a trace is loaded, read when a call is answered, and never stored.
 //!
-//! A value is a tag, then numbers of eight bytes, texts with their length before them, and parts with their count before
-//! them. Lengths and counts take seven bits of each byte, the lowest first, and the eighth says that another byte follows.
+//! A value is a tag, then numbers of eight bytes, the lengths of its texts, and parts with their count before them. Lengths
+//! and counts take seven bits of each byte, the lowest first, and the eighth says that another byte follows. The texts
+//! stand apart, one after the other in a string: cut out of one, a text need not be looked through for bytes that are none.
 
 use crate::value::{RecordedValue, Value, ValueField};
 
@@ -18,73 +19,91 @@ const ENUM: u8 = 8;
 const STRUCT: u8 = 9;
 const RESOURCE: u8 = 10;
 
-/// Appends a value of which no part is missing. A part that is would be packed as a unit.
-pub(super) fn pack(value: &RecordedValue<'_>, out: &mut Vec<u8>) {
-    match *value {
-        RecordedValue::Unit | RecordedValue::Redacted { .. } | RecordedValue::Opaque(_) | RecordedValue::Live(_) => {
-            out.push(UNIT);
-        }
-        RecordedValue::Bool(value) => out.push(if value { TRUE } else { FALSE }),
-        RecordedValue::Int(value) => number(INT, value.to_le_bytes(), out),
-        RecordedValue::Float(value) => number(FLOAT, value.to_bits().to_le_bytes(), out),
-        RecordedValue::Duration { ns } => number(DURATION, ns.to_le_bytes(), out),
-        RecordedValue::String(value) => {
-            out.push(STRING);
-            text(value, out);
-        }
-        RecordedValue::Array(items) => {
-            out.push(ARRAY);
-            length(items.len(), out);
-            items.iter().for_each(|item| pack(item, out));
-        }
-        RecordedValue::Enum(value) => {
-            out.push(ENUM);
-            text(value.name, out);
-            text(value.case, out);
-            length(value.payload.len(), out);
-            value.payload.iter().for_each(|item| pack(item, out));
-        }
-        RecordedValue::Struct(value) => {
-            out.push(STRUCT);
-            text(value.name, out);
-            length(value.fields.len(), out);
-            for field in value.fields {
-                text(field.name, out);
-                pack(&field.value, out);
+/// A packed value. Two values are equal when their packed forms are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct Packed<'r> {
+    pub(super) shape: &'r [u8],
+    pub(super) texts: &'r str,
+}
+
+/// Packs values behind what stands in these.
+pub(super) struct Packer<'o> {
+    pub(super) shapes: &'o mut Vec<u8>,
+    pub(super) texts: &'o mut String,
+}
+
+impl Packer<'_> {
+    /// Appends a value of which no part is missing. A part that is would be packed as a unit.
+    pub(super) fn pack(&mut self, value: &RecordedValue<'_>) {
+        match *value {
+            RecordedValue::Unit
+            | RecordedValue::Redacted { .. }
+            | RecordedValue::Opaque(_)
+            | RecordedValue::Live(_) => self.shapes.push(UNIT),
+            RecordedValue::Bool(value) => self.shapes.push(if value { TRUE } else { FALSE }),
+            RecordedValue::Int(value) => self.number(INT, value.to_le_bytes()),
+            RecordedValue::Float(value) => self.number(FLOAT, value.to_bits().to_le_bytes()),
+            RecordedValue::Duration { ns } => self.number(DURATION, ns.to_le_bytes()),
+            RecordedValue::String(value) => {
+                self.shapes.push(STRING);
+                self.text(value);
+            }
+            RecordedValue::Array(items) => {
+                self.shapes.push(ARRAY);
+                self.length(items.len());
+                items.iter().for_each(|item| self.pack(item));
+            }
+            RecordedValue::Enum(value) => {
+                self.shapes.push(ENUM);
+                self.text(value.name);
+                self.text(value.case);
+                self.length(value.payload.len());
+                value.payload.iter().for_each(|item| self.pack(item));
+            }
+            RecordedValue::Struct(value) => {
+                self.shapes.push(STRUCT);
+                self.text(value.name);
+                self.length(value.fields.len());
+                for field in value.fields {
+                    self.text(field.name);
+                    self.pack(&field.value);
+                }
+            }
+            RecordedValue::Resource(value) => {
+                self.number(RESOURCE, value.id.to_le_bytes());
+                self.text(value.name);
             }
         }
-        RecordedValue::Resource(value) => {
-            number(RESOURCE, value.id.to_le_bytes(), out);
-            text(value.name, out);
+    }
+
+    fn number(&mut self, tag: u8, bytes: [u8; 8]) {
+        self.shapes.push(tag);
+        self.shapes.extend_from_slice(&bytes);
+    }
+
+    fn text(&mut self, text: &str) {
+        self.length(text.len());
+        self.texts.push_str(text);
+    }
+
+    fn length(&mut self, mut length: usize) {
+        while length >= 0x80 {
+            self.shapes.push(length as u8 | 0x80);
+            length >>= 7;
         }
+        self.shapes.push(length as u8);
     }
 }
 
-fn number(tag: u8, bytes: [u8; 8], out: &mut Vec<u8>) {
-    out.push(tag);
-    out.extend_from_slice(&bytes);
-}
-
-fn text(text: &str, out: &mut Vec<u8>) {
-    length(text.len(), out);
-    out.extend_from_slice(text.as_bytes());
-}
-
-fn length(mut length: usize, out: &mut Vec<u8>) {
-    while length >= 0x80 {
-        out.push(length as u8 | 0x80);
-        length >>= 7;
+impl Packed<'_> {
+    /// The value that was packed into this. What [`Packer`] did not make gives some value, and never a panic.
+    pub(super) fn unpack(self) -> Value {
+        Unpacker(self).value()
     }
-    out.push(length as u8);
 }
 
-/// The value that was packed into these bytes.
-pub(super) fn unpack(bytes: &[u8]) -> Value {
-    Unpacker(bytes).value()
-}
-
-/// What is not unpacked yet. Bytes that [`pack`] did not write give some value, and never a panic.
-struct Unpacker<'a>(&'a [u8]);
+/// What is not unpacked yet.
+struct Unpacker<'p>(Packed<'p>);
 
 impl Unpacker<'_> {
     fn value(&mut self) -> Value {
@@ -133,13 +152,14 @@ impl Unpacker<'_> {
 
     /// A count of parts, each of which takes a byte or more.
     fn count(&mut self) -> usize {
-        self.length().min(self.0.len())
+        self.length().min(self.0.shape.len())
     }
 
     fn text(&mut self) -> String {
         let length = self.length();
-        let bytes = self.take(length);
-        std::str::from_utf8(bytes).unwrap_or_default().to_owned()
+        let (text, rest) = self.0.texts.split_at_checked(length).unwrap_or_default();
+        self.0.texts = rest;
+        text.to_owned()
     }
 
     fn length(&mut self) -> usize {
@@ -163,8 +183,8 @@ impl Unpacker<'_> {
     }
 
     fn take(&mut self, count: usize) -> &[u8] {
-        let (taken, rest) = self.0.split_at(count.min(self.0.len()));
-        self.0 = rest;
+        let (taken, rest) = self.0.shape.split_at(count.min(self.0.shape.len()));
+        self.0.shape = rest;
         taken
     }
 }
@@ -210,9 +230,11 @@ mod tests {
         for value in cases {
             let arena = Arena::new();
             let view = value.view(&arena);
-            let mut packed = Vec::new();
-            pack(&view, &mut packed);
-            assert_eq!(Some(unpack(&packed)), view.to_value().ok());
+            let (mut shapes, mut texts) = (vec![UNIT], "before it".to_owned());
+            let (shape_at, text_at) = (shapes.len(), texts.len());
+            Packer { shapes: &mut shapes, texts: &mut texts }.pack(&view);
+            let packed = Packed { shape: &shapes[shape_at..], texts: &texts[text_at..] };
+            assert_eq!(Some(packed.unpack()), view.to_value().ok());
         }
     }
 
@@ -220,8 +242,9 @@ mod tests {
     fn no_bytes_are_too_strange() {
         for first in 0..=u8::MAX {
             for rest in [&[][..], &[0xff; 40], &[0x7f; 3], &[1, 6, 2, 0xc3]] {
-                let bytes = [&[first], rest].concat();
-                let _ = unpack(&bytes);
+                for texts in ["", "é", "some text, and some more"] {
+                    let _ = Packed { shape: &[&[first], rest].concat(), texts }.unpack();
+                }
             }
         }
     }

@@ -12,7 +12,8 @@ use std::time::Duration;
 
 use super::beginning::Beginning;
 use super::open_error::{MissingBeginning, OpenError};
-use super::packed::pack;
+use super::packed::{Packed, Packer};
+use super::tapes::Tapes;
 use crate::decode::Decoder;
 use crate::encode::encode_value_lines;
 use crate::event::{CallSite, ENTRY_TASK, HostCall, HostOutcome, TraceEvent, TraceHeader};
@@ -29,7 +30,9 @@ pub(crate) struct Recording {
     pub(crate) calls: Vec<Call>,
     /// What the calls' places point into.
     data: Vec<u8>,
-    tapes: HashMap<u64, Tape>,
+    /// The texts of results, and of errors.
+    texts: String,
+    tapes: Tapes,
     /// What each parent spawned in each scope, in order.
     children: HashMap<Spawner, Vec<u64>>,
     pub(crate) ending: Option<RunEnding>,
@@ -61,6 +64,8 @@ pub(crate) struct Call {
     args_at: usize,
     outcome_at: usize,
     end: usize,
+    texts_at: usize,
+    texts_end: usize,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -76,8 +81,7 @@ enum OutcomeKind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Outcome<'r> {
     None,
-    /// A value, packed.
-    Value(&'r [u8]),
+    Value(Packed<'r>),
     /// The line of a value of which a part is missing.
     Partial(&'r [u8]),
     Error(&'r str),
@@ -195,11 +199,11 @@ impl Recording {
     }
 
     pub(crate) fn tape(&self, task: u64) -> Option<&Tape> {
-        self.tapes.get(&task)
+        self.tapes.get(task)
     }
 
     pub(crate) fn tapes(&self) -> impl Iterator<Item = (u64, &Tape)> {
-        self.tapes.iter().map(|(task, tape)| (*task, tape))
+        self.tapes.iter()
     }
 
     /// What each parent spawned in each scope.
@@ -223,13 +227,12 @@ impl Recording {
     }
 
     pub(crate) fn outcome(&self, call: &Call) -> Outcome<'_> {
-        let bytes = &self.data[call.outcome_at..call.end];
+        let (bytes, texts) = (&self.data[call.outcome_at..call.end], &self.texts[call.texts_at..call.texts_end]);
         match call.outcome {
             OutcomeKind::None => Outcome::None,
-            OutcomeKind::Value => Outcome::Value(bytes),
+            OutcomeKind::Value => Outcome::Value(Packed { shape: bytes, texts }),
             OutcomeKind::Partial => Outcome::Partial(bytes),
-            // Kept from a `str`, so it is one.
-            OutcomeKind::Error => Outcome::Error(std::str::from_utf8(bytes).unwrap_or_default()),
+            OutcomeKind::Error => Outcome::Error(texts),
             OutcomeKind::NotRecordable => Outcome::NotRecordable,
         }
     }
@@ -238,6 +241,7 @@ impl Recording {
 /// Takes up a trace, event by event.
 struct Loader {
     recording: Recording,
+    tapes: HashMap<u64, Tape>,
     capture: ValueCapture,
     /// For each cancelled task, how many calls the trace had until then.
     cancelled: HashMap<u64, usize>,
@@ -251,33 +255,38 @@ impl Loader {
             names: Names::default(),
             calls: Vec::new(),
             data: Vec::new(),
-            tapes: HashMap::from([(ENTRY_TASK, Tape::default())]),
+            texts: String::new(),
+            tapes: Tapes::default(),
             children: HashMap::new(),
             ending: None,
             is_torn: false,
             has_entry: false,
             missing_beginning: None,
         };
-        Self { recording, capture, cancelled: HashMap::new(), beginning: Beginning::default() }
+        let tapes = HashMap::from([(ENTRY_TASK, Tape::default())]);
+        Self { recording, tapes, capture, cancelled: HashMap::new(), beginning: Beginning::default() }
     }
 
     fn event(&mut self, line: u64, event: &TraceEvent<'_>) {
-        let recording = &mut self.recording;
         self.beginning.event(line, event);
+        let recording = &mut self.recording;
         match *event {
             TraceEvent::TaskSpawned { id, parent, scope } => {
                 recording.children.entry((parent, scope.into())).or_default().push(id);
-                recording.tapes.entry(id).or_default();
+                self.tapes.entry(id).or_default();
             }
             TraceEvent::TaskCompleted { id, .. } => {
-                recording.tapes.entry(id).or_default().end = TapeEnd::Completed;
+                self.tapes.entry(id).or_default().end = TapeEnd::Completed;
             }
             TraceEvent::TaskCancelled { id } => {
                 self.cancelled.insert(id, recording.calls.len());
             }
-            TraceEvent::HostCall(ref call) => recording.take_up(line, call, self.capture),
+            TraceEvent::HostCall(ref call) => {
+                self.tapes.entry(call.task).or_default().calls.push(recording.calls.len());
+                recording.take_up(line, call, self.capture);
+            }
             TraceEvent::EntryExit { .. } => {
-                recording.tapes.entry(ENTRY_TASK).or_default().end = TapeEnd::Completed;
+                self.tapes.entry(ENTRY_TASK).or_default().end = TapeEnd::Completed;
             }
             TraceEvent::RunEnded { outcome, message } => {
                 recording.ending = Some(RunEnding { line, outcome, message: message.map(Into::into) });
@@ -287,21 +296,23 @@ impl Loader {
     }
 
     fn finish(self) -> Recording {
-        let Self { mut recording, cancelled, beginning, .. } = self;
+        let Self { mut recording, mut tapes, cancelled, beginning, .. } = self;
         recording.has_entry = beginning.has_entry;
-        recording.missing_beginning = beginning.sign_of_missing();
+        let first_line = |tape: &Tape| Some(recording.calls.get(*tape.calls.first()?)?.line);
+        let first_calls = tapes.iter().filter_map(|(task, tape)| Some((*task, first_line(tape)?)));
+        recording.missing_beginning = beginning.sign_of_missing(first_calls);
         let is_complete = recording.completeness() == Completeness::Complete;
         let total = recording.calls.len();
         for (id, calls_until_then) in &cancelled {
             // One that was cancelled when nobody called any more may have been stopped by the end of the run, and then
             // belongs to what is missing of a run that was not recorded to its own end.
             if is_complete || *calls_until_then < total {
-                recording.tapes.entry(*id).or_default().end = TapeEnd::Stopped;
+                tapes.entry(*id).or_default().end = TapeEnd::Stopped;
             }
         }
         if is_complete {
             let entry_may_be_stopped = !cancelled.is_empty() && recording.was_ended_from_within();
-            for (id, tape) in &mut recording.tapes {
+            for (id, tape) in &mut tapes {
                 if *id == ENTRY_TASK {
                     tape.end = if entry_may_be_stopped { TapeEnd::Stopped } else { TapeEnd::Completed };
                 } else if tape.end == TapeEnd::Unknown {
@@ -311,13 +322,15 @@ impl Loader {
         }
         if matches!(recording.completeness(), Completeness::Stopped(_)) {
             // The entry exits when a limit stops it, too.
-            recording.tapes.entry(ENTRY_TASK).or_default().end = TapeEnd::Unknown;
+            tapes.entry(ENTRY_TASK).or_default().end = TapeEnd::Unknown;
         }
-        for tape in recording.tapes.values_mut() {
+        for tape in tapes.values_mut() {
             tape.calls.shrink_to_fit();
         }
+        recording.tapes = tapes.into();
         recording.calls.shrink_to_fit();
         recording.data.shrink_to_fit();
+        recording.texts.shrink_to_fit();
         recording
     }
 }
@@ -333,11 +346,11 @@ impl Recording {
     fn take_up(&mut self, line: u64, call: &HostCall<'_>, capture: ValueCapture) {
         let args_at = self.data.len();
         encode_value_lines(call.args, capture, &mut self.data);
-        let outcome_at = self.data.len();
+        let (outcome_at, texts_at) = (self.data.len(), self.texts.len());
         let outcome = match call.outcome {
             None => OutcomeKind::None,
             Some(HostOutcome::Value(value)) if capture == ValueCapture::Full && !has_gap(&value) => {
-                pack(&value, &mut self.data);
+                Packer { shapes: &mut self.data, texts: &mut self.texts }.pack(&value);
                 OutcomeKind::Value
             }
             Some(HostOutcome::Value(value)) => {
@@ -345,12 +358,11 @@ impl Recording {
                 OutcomeKind::Partial
             }
             Some(HostOutcome::Error(message)) => {
-                self.data.extend_from_slice(message.as_bytes());
+                self.texts.push_str(message);
                 OutcomeKind::Error
             }
             Some(HostOutcome::NotRecordable) => OutcomeKind::NotRecordable,
         };
-        self.tapes.entry(call.task).or_default().calls.push(self.calls.len());
         self.calls.push(Call {
             task: call.task,
             line,
@@ -365,6 +377,8 @@ impl Recording {
             args_at,
             outcome_at,
             end: self.data.len(),
+            texts_at,
+            texts_end: self.texts.len(),
         });
     }
 }

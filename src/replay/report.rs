@@ -3,7 +3,6 @@
 use super::compare::Difference;
 use super::divergence::{CallBefore, Details, Divergence, DivergenceKind, count, task_name};
 use super::matching::{Due, Matching, Tasks};
-use super::packed::unpack;
 use super::recording::{Call, Outcome, Recording, decoded, lines};
 use super::shown::{Name, Operation, shown, shown_all};
 use crate::arena::Arena;
@@ -29,7 +28,7 @@ pub(crate) fn with_values<R>(bytes: &[u8], use_them: impl FnOnce(&[RecordedValue
 /// Lends the value of an outcome; a unit where it has none.
 pub(crate) fn with_result<R>(outcome: Outcome<'_>, use_it: impl FnOnce(&RecordedValue<'_>) -> R) -> R {
     let value = match outcome {
-        Outcome::Value(packed) => OwnedValue::from(&RecordedValue::Live(&unpack(packed))),
+        Outcome::Value(packed) => OwnedValue::from(&RecordedValue::Live(&packed.unpack())),
         Outcome::Partial(line) => OwnedValue::from(&decoded(&mut Decoder::new(), line)),
         Outcome::None | Outcome::Error(_) | Outcome::NotRecordable => OwnedValue::Unit,
     };
