@@ -8,7 +8,9 @@ mod recorded;
 use std::time::Duration;
 
 use cove_trace::diff::{Change, Compared, Diff, Side};
-use cove_trace::{CallSite, HostCall, HostOutcome, RecordedValue, RunOutcome, TraceEvent, TraceReader, Value};
+use cove_trace::{
+    CallSite, HostCall, HostOutcome, RecordedResource, RecordedValue, RunOutcome, TraceEvent, TraceReader, Value,
+};
 use recorded::{Int, Recorded, Text, Unit};
 
 fn compared_with(first: &[u8], second: &[u8], times: bool) -> (Vec<Change>, Compared) {
@@ -49,6 +51,50 @@ fn tasks_swapped_are_no_difference() {
     assert_eq!(changes(&trace, &two_tasks([1, 2], true).ended()), []);
     // Scheduling gave each the other's id.
     assert_eq!(changes(&trace, &two_tasks([2, 1], true).ended()), []);
+}
+
+/// A run that opens two files and reads them, the host having given them these ids.
+fn two_files(ids: [i64; 2], read: [usize; 2]) -> Vec<u8> {
+    let files = ids.map(|id| RecordedResource { name: "File", id });
+    let file = |place: usize| RecordedValue::Resource(&files[place]);
+    let open = |run: Recorded, place, name| run.gave(0, "files.open", &[Text(name)], file(place));
+    let run = open(open(Recorded::full(), 0, "a"), 1, "b");
+    let run = run.gave(0, "files.read", &[file(read[0])], Text("x")).gave(0, "files.seek", &[Int(0)], Unit);
+    run.gave(0, "files.read", &[file(read[1])], Text("x")).ended()
+}
+
+#[test]
+fn a_resource_is_the_one_that_the_same_call_gave() {
+    let first = two_files([1, 2], [0, 1]);
+    assert_eq!(changes(&first, &two_files([1, 2], [0, 1])), []);
+    assert_eq!(changes(&first, &two_files([2, 1], [0, 1])), []);
+    assert_eq!(changes(&first, &two_files([7, 4], [0, 1])), []);
+    // The other file is read, also where that gives the same id.
+    for (ids, expected) in [([1, 2], "File #1"), ([2, 1], "File #2, which is another one there")] {
+        match &changes(&first, &two_files(ids, [0, 0]))[..] {
+            [Change::Changed { path, was, is, .. }] => {
+                assert_eq!((&path[..], &was[..], &is[..]), ("args[0]", "File #2", expected));
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+#[test]
+fn a_call_put_in_before_a_resource_is_used_is_one_difference() {
+    let run = |id, with_more: bool| {
+        let file = RecordedResource { name: "File", id };
+        let file = RecordedValue::Resource(&file);
+        let mut run = Recorded::full().gave(0, "files.open", &[Text("a")], file);
+        for line in 0..5 {
+            if with_more && line == 2 {
+                run = run.gave(0, "files.read", &[file, Text("ahead")], Int(7));
+            }
+            run = run.gave(0, "files.read", &[file], Int(line));
+        }
+        run.ended()
+    };
+    assert!(matches!(changes(&run(1, false), &run(5, true))[..], [Change::Added(_)]));
 }
 
 #[test]

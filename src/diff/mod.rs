@@ -27,6 +27,9 @@
 //! arguments; between those that have both in common, by operation alone. That is a longest common subsequence wherever it can
 //! be had quickly, and a good one otherwise.
 //!
+//! The ids of resources are the host's, and go to whoever asks first. They are compared by where they come from: a resource is the
+//! same as the one that the same call gave in the other run. Of one that no compared call gave before, the id itself is compared.
+//!
 //! # What it keeps
 //!
 //! Of each trace, what a [replay](crate::replay) of it keeps: less than the file's size. For the two tasks being compared, some
@@ -36,14 +39,17 @@
 
 mod align;
 mod change;
+mod resources;
 mod tasks;
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
 use std::time::Duration;
 
 use self::align::{Step, align};
 pub use self::change::{CallRef, Change, Compared, Side};
+use self::resources::{Resources, without_ids};
 use crate::names::ValueCapture;
 use crate::reader::{ReadError, TraceReader};
 use crate::replay::OpenError;
@@ -51,7 +57,7 @@ use crate::replay::compare::{Comparison, Difference, Gaps};
 use crate::replay::recording::{Call, Outcome, Recording, RunEnding};
 use crate::replay::report::{with_result, with_values};
 use crate::replay::shown::{Name, Operation, shown, shown_beside};
-use crate::value::RecordedValue;
+use crate::value::{RecordedResource, RecordedValue};
 
 /// Two traces to be compared.
 #[derive(Debug)]
@@ -103,8 +109,7 @@ impl Diff {
     ///
     /// With `times`, how long calls took is compared too: for each operation, all its waits together.
     pub fn compare(&self, times: bool, found: impl FnMut(Change)) -> Compared {
-        let mut run =
-            Comparing { diff: self, found, compared: Compared::default(), comparison: Comparison::new(Gaps::InEither) };
+        let mut run = Comparing { diff: self, found, compared: Compared::default(), resources: Resources::default() };
         run.headers();
         run.tasks();
         run.capabilities();
@@ -112,7 +117,6 @@ impl Diff {
             run.times();
         }
         run.ends();
-        run.compared.unchecked += run.comparison.unchecked;
         run.compared
     }
 }
@@ -122,7 +126,7 @@ struct Comparing<'d, F> {
     diff: &'d Diff,
     found: F,
     compared: Compared,
-    comparison: Comparison,
+    resources: Resources,
 }
 
 impl<F: FnMut(Change)> Comparing<'_, F> {
@@ -181,7 +185,12 @@ impl<F: FnMut(Change)> Comparing<'_, F> {
             let site = trace(side).site(&trace(side).calls[*place]);
             (site.module(), site.op())
         };
-        let with_args = |place: &usize, side| (operation(place, side), trace(side).args(&trace(side).calls[*place]));
+        let with_args = |place: &usize, side| {
+            let call = &trace(side).calls[*place];
+            let args = trace(side).args(call);
+            let args = if call.has_resources { without_ids(args) } else { Cow::Borrowed(args) };
+            (operation(place, side), args)
+        };
         for step in align(&one, &other, with_args, operation) {
             match step {
                 Step::Pairs(left, right) => left.zip(right).for_each(|(left, right)| {
@@ -226,28 +235,35 @@ impl<F: FnMut(Change)> Comparing<'_, F> {
         if one.granted != other.granted {
             return of("granted", verdict(one), verdict(other));
         }
-        self.args(first.args(one), second.args(other))
-            .or_else(|| self.outcomes(first.outcome(one), second.outcome(other)))
+        // Where bytes are all that there is to compare, they are the same or not.
+        let by_bytes = !self.diff.by_type && !one.has_resources && !other.has_resources;
+        self.args(first.args(one), second.args(other), by_bytes)
+            .or_else(|| self.outcomes(first.outcome(one), second.outcome(other), by_bytes))
     }
 
-    fn args(&mut self, one: &[u8], other: &[u8]) -> Option<Difference> {
-        if one == other && !self.diff.by_type {
+    fn args(&mut self, one: &[u8], other: &[u8], by_bytes: bool) -> Option<Difference> {
+        if by_bytes && one == other {
             return None;
         }
-        let comparison = &mut self.comparison;
-        with_values(one, |one| with_values(other, |other| comparison.args(one, other)))
-            .err()
-            .map(|difference| *difference)
+        let resources = &self.resources;
+        let mut same = |one: &RecordedResource<'_>, other: &RecordedResource<'_>| resources.are_same(one, other);
+        let mut comparison = Comparison::new(Gaps::InEither).resources(&mut same);
+        let step = with_values(one, |one| with_values(other, |other| comparison.args(one, other)));
+        self.compared.unchecked += comparison.unchecked;
+        step.err().map(|difference| *difference)
     }
 
-    fn outcomes(&mut self, one: Outcome<'_>, other: Outcome<'_>) -> Option<Difference> {
+    fn outcomes(&mut self, one: Outcome<'_>, other: Outcome<'_>, by_bytes: bool) -> Option<Difference> {
         let is_value = |outcome| matches!(outcome, Outcome::Value(_) | Outcome::Partial(_));
-        if one == other && !self.diff.by_type {
+        if by_bytes && one == other {
             return None;
         }
         if is_value(one) && is_value(other) {
-            let comparison = &mut self.comparison;
+            let resources = &mut self.resources;
+            let mut same = |one: &RecordedResource<'_>, other: &RecordedResource<'_>| resources.given(one, other);
+            let mut comparison = Comparison::new(Gaps::InEither).resources(&mut same);
             let step = with_result(one, |one| with_result(other, |other| comparison.values(one, other)));
+            self.compared.unchecked += comparison.unchecked;
             return step.err().map(|difference| difference.within("outcome.value"));
         }
         if one == other {

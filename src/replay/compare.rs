@@ -1,7 +1,7 @@
 //! Two values held against each other: whether they are the same, and if not, the first part that differs.
 
 use super::shown::{Name, shown_beside};
-use crate::value::{RecordedField, RecordedOpaque, RecordedStruct, RecordedValue, TraceValue};
+use crate::value::{RecordedField, RecordedOpaque, RecordedResource, RecordedStruct, RecordedValue, TraceValue};
 
 /// What is made of parts that a trace left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,18 +49,27 @@ impl Difference {
 }
 
 /// Compares values, and counts what it could not compare.
-#[derive(Debug)]
-pub(crate) struct Comparison {
+pub(crate) struct Comparison<'r> {
     gaps: Gaps,
+    resources: Option<SameResource<'r>>,
     /// Parts of which only the type could be compared.
     pub(crate) unchecked: u64,
 }
 
+/// Says whether two resources are the same.
+type SameResource<'r> = &'r mut dyn FnMut(&RecordedResource<'_>, &RecordedResource<'_>) -> bool;
+
 type Step = Result<(), Box<Difference>>;
 
-impl Comparison {
+impl<'r> Comparison<'r> {
     pub(crate) fn new(gaps: Gaps) -> Self {
-        Self { gaps, unchecked: 0 }
+        Self { gaps, resources: None, unchecked: 0 }
+    }
+
+    /// The same comparison, asking `same` about resources, which are compared by their ids otherwise.
+    #[cfg(feature = "diff")]
+    pub(crate) fn resources(self, same: SameResource<'r>) -> Self {
+        Self { resources: Some(same), ..self }
     }
 
     /// Compares two lists of arguments.
@@ -87,6 +96,10 @@ impl Comparison {
             (V::Struct(first), V::Struct(second)) => {
                 texts(".name", first.name, second.name)?;
                 self.fields(first, second)
+            }
+            (V::Resource(one), V::Resource(other)) => {
+                let is_same = self.resources.as_mut().map_or(one == other, |same| same(one, other));
+                if is_same { Ok(()) } else { Err(other_resource(first, second)) }
             }
             _ if first == second => Ok(()),
             _ => Err(differ(first, second)),
@@ -139,6 +152,17 @@ impl Comparison {
 #[inline(never)]
 fn differ(first: &RecordedValue<'_>, second: &RecordedValue<'_>) -> Box<Difference> {
     Box::new(Difference::new(first, second))
+}
+
+/// Two resources that are not the same, and may have the same id in their runs.
+#[cold]
+#[inline(never)]
+fn other_resource(first: &RecordedValue<'_>, second: &RecordedValue<'_>) -> Box<Difference> {
+    let mut difference = Difference::new(first, second);
+    if difference.first == difference.second {
+        difference.second.push_str(", which is another one there");
+    }
+    Box::new(difference)
 }
 
 #[cold]

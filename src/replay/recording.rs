@@ -61,6 +61,9 @@ pub(crate) struct Call {
     outcome: OutcomeKind,
     /// Whether a part of an argument is redacted or opaque.
     pub(super) has_gaps: bool,
+    /// Whether a resource is among the arguments or in the result.
+    #[cfg(feature = "diff")]
+    pub(crate) has_resources: bool,
     args_at: usize,
     outcome_at: usize,
     end: usize,
@@ -374,6 +377,9 @@ impl Recording {
             granted: call.granted,
             outcome,
             has_gaps: call.args.iter().any(has_gap),
+            #[cfg(feature = "diff")]
+            has_resources: call.args.iter().any(has_resource)
+                || matches!(&call.outcome, Some(HostOutcome::Value(value)) if has_resource(value)),
             args_at,
             outcome_at,
             end: self.data.len(),
@@ -385,12 +391,22 @@ impl Recording {
 
 /// Whether a part of the value is missing.
 fn has_gap(value: &RecordedValue<'_>) -> bool {
+    has_part(value, |part| matches!(part, RecordedValue::Redacted { .. } | RecordedValue::Opaque(_)))
+}
+
+/// Whether a resource is in the value.
+#[cfg(feature = "diff")]
+fn has_resource(value: &RecordedValue<'_>) -> bool {
+    has_part(value, |part| matches!(part, RecordedValue::Resource(_)))
+}
+
+/// Whether the value is one of these, or a part of it is.
+fn has_part(value: &RecordedValue<'_>, is_one: fn(&RecordedValue<'_>) -> bool) -> bool {
     match value {
-        RecordedValue::Redacted { .. } | RecordedValue::Opaque(_) => true,
-        RecordedValue::Array(items) => items.iter().any(has_gap),
-        RecordedValue::Enum(value) => value.payload.iter().any(has_gap),
-        RecordedValue::Struct(value) => value.fields.iter().any(|field| has_gap(&field.value)),
-        _ => false,
+        RecordedValue::Array(items) => items.iter().any(|item| has_part(item, is_one)),
+        RecordedValue::Enum(value) => value.payload.iter().any(|item| has_part(item, is_one)),
+        RecordedValue::Struct(value) => value.fields.iter().any(|field| has_part(&field.value, is_one)),
+        part => is_one(part),
     }
 }
 
