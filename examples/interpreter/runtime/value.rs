@@ -8,7 +8,7 @@ use std::fmt;
 use std::time::Duration;
 
 use cove_trace::{TraceValue, ValueWriter};
-use rhai::Dynamic;
+use rhai::{Dynamic, FnPtr};
 
 use super::failure::Refusal;
 use super::modules::documents::Document;
@@ -108,6 +108,9 @@ impl fmt::Display for Shown<'_> {
             task.fmt(f)
         } else if let Some(refusal) = value.read_lock::<Refusal>() {
             refusal.fmt(f)
+        } else if value.read_lock::<FnPtr>().is_some_and(|function| function.is_anonymous()) {
+            // The engine names it by a hash that is another one in each process, which says nothing about the run.
+            f.write_str("Fn(anonymous)")
         } else {
             value.fmt(f)
         }
