@@ -22,7 +22,7 @@ pub struct Conclusion {
     pub divergences_found: u64,
     /// How many host calls the trace has.
     pub calls_recorded: u64,
-    /// How many of them were asked for.
+    /// How many of them were asked for, or passed over by a replay that keeps going.
     pub calls_asked: u64,
     /// Recorded calls that were not asked for, other than those below.
     pub unused: u64,

@@ -57,8 +57,12 @@ impl Findings {
 
     /// Takes a divergence up, and gives the one to report: the first, unless all are asked for.
     pub(super) fn diverged(&self, divergence: Divergence) -> Divergence {
-        let first = self.first.get_or_init(|| divergence.clone());
-        if !self.keep_going && *first != divergence {
+        let mut is_first = false;
+        let first = self.first.get_or_init(|| {
+            is_first = true;
+            divergence.clone()
+        });
+        if !self.keep_going && !is_first {
             return first.clone();
         }
         self.total.fetch_add(1, Ordering::Relaxed);

@@ -159,7 +159,9 @@ impl Replay {
     ///
     /// When the file can't be opened or the trace can't be read, is redacted, or has no beginning.
     pub fn open_file(path: impl AsRef<Path>) -> Result<Self, OpenError> {
-        Self::open(File::open(path)?)
+        let path = path.as_ref();
+        let file = File::open(path).map_err(|error| OpenError::Io { path: path.to_owned(), error })?;
+        Self::open(file)
     }
 
     /// Loads the trace that `reader` is at the beginning of; as [`open`](Self::open).

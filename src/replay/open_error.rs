@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::io;
+use std::path::PathBuf;
 
 use super::divergence::task_name;
 use super::shown::Name;
@@ -12,11 +13,16 @@ use crate::reader::ReadError;
 #[non_exhaustive]
 pub enum OpenError {
     /// The file can't be opened.
-    Io(io::Error),
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        error: io::Error,
+    },
     /// The trace can't be read: it is of another version, is damaged in its middle, or is no trace. A torn last line is not
     /// among these: the calls before it can be replayed.
     Read(ReadError),
-    /// There is no header.
+    /// The reader is past the header, and reported that as faulty.
     NoHeader,
     /// The trace is redacted: it has no results to answer with.
     Redacted,
@@ -62,12 +68,14 @@ impl fmt::Display for MissingBeginning {
 impl fmt::Display for OpenError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Io(error) => error.fmt(f),
+            Self::Io { path, error } => write!(f, "can't open {path:?}: {error}"),
             Self::Read(error) => {
                 let position = error.position();
                 write!(f, "line {}, column {}: {error}", position.line, position.column)
             }
-            Self::NoHeader => f.write_str("the trace has no header"),
+            Self::NoHeader => {
+                f.write_str("expected a reader at the beginning of a trace, found one that is past its faulty header")
+            },
             Self::Redacted => f.write_str(
                 "the trace is redacted: it holds the types of results and not the results, so there is nothing to replay. \
                  Record the run with full values, or hold a live run against the trace with `Replay::check_only`",
@@ -91,16 +99,10 @@ impl fmt::Display for OpenError {
 impl std::error::Error for OpenError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            Self::Io(error) => Some(error),
+            Self::Io { error, .. } => Some(error),
             Self::Read(error) => Some(error),
             Self::NoHeader | Self::Redacted | Self::NoBeginning { .. } | Self::OtherEntry { .. } => None,
         }
-    }
-}
-
-impl From<io::Error> for OpenError {
-    fn from(error: io::Error) -> Self {
-        Self::Io(error)
     }
 }
 

@@ -27,7 +27,9 @@ fn a_trace_is_opened_from_a_file_and_from_a_reader() {
     std::fs::write(&path, trace()).unwrap();
     assert_eq!(Replay::open_file(&path).unwrap().calls_recorded(), 1);
     std::fs::remove_file(&path).unwrap();
-    assert!(matches!(Replay::open_file(&path), Err(OpenError::Io(_))));
+    let error = Replay::open_file(&path).unwrap_err();
+    assert!(matches!(&error, OpenError::Io { path: named, .. } if *named == path));
+    assert!(error.to_string().contains("replay-opening.jsonl\": "), "{error}");
 
     let bytes = trace();
     let mut reader = TraceReader::new(&bytes[..]).with_line_limit(1_000);
