@@ -153,6 +153,43 @@ fn recorded_traces_are_reproduced() {
     }
 }
 
+/// What a comparison of two traces finds.
+fn changes(old: &Path, new: &Path) -> Vec<String> {
+    let [old, new] = [old, new].map(|path| fs::read(path).expect("the trace"));
+    let diff = Diff::load(&mut TraceReader::new(&old[..]), &mut TraceReader::new(&new[..])).expect("two traces");
+    let mut changes = Vec::new();
+    diff.compare(false, |change| changes.push(format!("{change:?}")));
+    changes
+}
+
+#[test]
+fn tasks_that_open_documents_at_the_same_time_do_the_same_in_each_run() {
+    let scratch = ScratchDir::new("replay-same");
+    let script = scratch.path().join("test.rhai");
+    let text = r#"
+        fn main() {
+            let readers = [];
+            for name in documents::list("harbour") {
+                readers.push(tasks::start("readers", || first_line(name)));
+            }
+            for reader in readers {
+                console::log(tasks::wait(reader));
+            }
+        }
+
+        fn first_line(name) {
+            let document = documents::open(name);
+            documents::line(document)
+        }
+    "#;
+    fs::write(&script, text).expect("a script");
+    let traces = [1, 2, 3, 4].map(|number| scratch.path().join(format!("{number}.jsonl")));
+    traces.iter().for_each(|trace| drop(record(INTERPRETER, &script, trace)));
+    for trace in &traces[1..] {
+        assert_eq!(changes(&traces[0], trace), Vec::<String>::new());
+    }
+}
+
 #[test]
 fn what_an_edited_script_does_now_is_recorded_by_an_update() {
     let scratch = ScratchDir::new("replay-update");
@@ -163,15 +200,7 @@ fn what_an_edited_script_does_now_is_recorded_by_an_update() {
     fs::create_dir(&traces).expect("a directory");
     let trace = traces.join("backup.jsonl");
     record(INTERPRETER, &script, &trace);
-    let changes_since = |path: &Path| {
-        let first = fs::read(path).expect("the trace");
-        let mut changes = Vec::new();
-        let recorded = fs::read(&trace).expect("the trace");
-        Diff::load(&mut TraceReader::new(&first[..]), &mut TraceReader::new(&recorded[..]))
-            .expect("two traces")
-            .compare(false, |change| changes.push(format!("{change:?}")));
-        changes
-    };
+    let changes_since = |old: &Path| changes(old, &trace);
     let old = scratch.path().join("old.jsonl");
     fs::copy(&trace, &old).expect("a copy");
     let suite = Suite::new(&traces);

@@ -101,6 +101,9 @@ fn a_replay_that_asked_nothing_is_no_success() {
 fn of_a_trace_without_calls_nothing_need_be_asked() {
     let conclusion = opened(&Recorded::full().ended()).finish(RunOutcome::Success, None);
     assert_eq!((conclusion.verdict, conclusion.calls_recorded), (Verdict::Reproduced, 0));
+    // One that holds nothing but its header proves nothing.
+    let conclusion = opened(&Recorded::full().cut()).finish(RunOutcome::Success, None);
+    assert!(matches!(conclusion.verdict, Verdict::Incomplete(_)), "{conclusion}");
 }
 
 #[test]
