@@ -10,6 +10,8 @@ use std::process::Command;
 
 use common::example::{Example, Ran};
 use common::scratch_dir::ScratchDir;
+use cove_trace::Replay;
+use cove_trace::replay::{MissingBeginning, OpenError};
 use serde_json::{Value, json};
 
 const INTERPRETER: Example = Example("interpreter");
@@ -200,6 +202,8 @@ fn a_flight_recorder_leaves_the_last_events_of_a_run_that_ends_badly() {
     assert_eq!(lines[lines.len() - 1], json!({"event": "run_ended", "outcome": "error", "message": "over"}));
     let last_call = lines.iter().rfind(|line| line["event"] == "host_call").expect("a call");
     assert_eq!(last_call["args"], json!([{"type": "int", "value": 99}]));
+    let refused = Replay::open(dump.as_bytes()).expect_err("a trace without its beginning");
+    assert!(matches!(refused, OpenError::NoBeginning { sign: MissingBeginning::Entry, .. }), "{refused}");
     assert!(dump.len() < 2 * 1024);
 }
 
