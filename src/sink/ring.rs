@@ -17,7 +17,7 @@ use crate::names::ValueCapture;
 ///
 /// What it keeps are whole lines, the newest of them, in the order in which they came; `capacity` bytes of them at most,
 /// allocated once. A [dump](Self::dump) is a trace whose beginning is missing: `cove-trace check --partial` takes it for
-/// what it is. It can be asked for at any time, from any thread, while recording goes on; it copies what is held before it
+/// what it is, and a replay refuses it. It can be asked for at any time, from any thread, while recording goes on; it copies what is held before it
 /// writes, and needs that much memory again meanwhile.
 ///
 /// Recording encodes on the thread that records, outside the lock, which is held to copy a line and nothing else: values,
