@@ -323,9 +323,10 @@ impl Replay {
         if recording.site(due.call) != site {
             return self.other_call(task, due, site, scratch);
         }
+        let mut unchecked = 0;
         if due.call.has_gaps || recording.args(due.call) != scratch.asked {
             match compare_args(recording.args(due.call), scratch) {
-                Ok(unchecked) => self.findings.count_unchecked(unchecked),
+                Ok(parts) => unchecked = parts,
                 Err(difference) => {
                     let divergence = self.matching.other_arguments(task, due, site, *difference);
                     let divergence = self.findings.diverged(divergence);
@@ -335,7 +336,10 @@ impl Replay {
                 }
             }
         }
-        self.matching.take(due, 0).then(|| self.answer(task, due, site, &mut scratch.decoder))
+        self.matching.take(due, 0).then(|| {
+            self.findings.count_unchecked(unchecked);
+            self.answer(task, due, site, &mut scratch.decoder)
+        })
     }
 
     #[cold]
