@@ -22,7 +22,11 @@ fn shown_in(place: &Place, command: &str, variables: &[(&str, &str)]) -> Option<
     let command = command.replace("cove-trace", env!("CARGO_BIN_EXE_cove-trace"));
     let mut script = Command::new("script");
     script.args(["--quiet", "--return", "--command", &command, "/dev/null"]).current_dir(place.path(""));
-    script.env_remove("NO_COLOR").env_remove("COLUMNS").env("TERM", "xterm").envs(variables.iter().copied());
+    // Each of these decides about colours too (`CI` asks for them even of a dumb terminal): only the test may set one.
+    for variable in ["CI", "CLICOLOR", "CLICOLOR_FORCE", "COLORTERM", "NO_COLOR", "COLUMNS"] {
+        script.env_remove(variable);
+    }
+    script.env("TERM", "xterm").envs(variables.iter().copied());
     let start = Instant::now();
     let output = script.stdin(std::process::Stdio::null()).output().ok()?;
     Some((String::from_utf8(output.stdout).unwrap(), start.elapsed()))
