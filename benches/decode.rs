@@ -20,6 +20,7 @@ use cove_trace::decode::Decoder;
 use cove_trace::owned::OwnedEvent;
 use cove_trace::{Arena, ValueCapture, encode_event};
 use criterion::{Criterion, Throughput};
+use support::respelt::Order;
 use support::timing::{Contender, Group, count_passes, medians, table, write_ratios};
 use support::{corpora, respelt, serde_owned};
 
@@ -65,15 +66,24 @@ fn main() -> io::Result<()> {
 
 fn corpora() -> Vec<Corpus> {
     let warm = Corpus::new("decode_hot", &corpora::mixed(1, 1_000));
-    let respelt = respelt::lines(&warm.text);
-    vec![
+    let respelt = |name, order, spacing| {
+        let text = respelt::lines(&warm.text, order, spacing);
+        Corpus { name, text, events: warm.events }
+    };
+    let respelt = [
+        respelt("decode_respelt", Order::Sorted, respelt::SPACED),
+        respelt("decode_reversed", Order::Reversed, respelt::TIGHT),
+        respelt("decode_shuffled", Order::Shuffled, respelt::WIDE),
+    ];
+    let mut corpora = vec![
         Corpus::new("decode_mixed", &corpora::mixed(1, 100_000)),
-        Corpus { name: "decode_respelt", text: respelt, events: warm.events },
         warm,
         Corpus::new("decode_strings", &corpora::texts(1, 200)),
         Corpus::new("decode_numbers", &corpora::numbers(1, 200)),
         Corpus::new("decode_hot_second_seed", &corpora::mixed(2, 1_000)),
-    ]
+    ];
+    corpora.extend(respelt);
+    corpora
 }
 
 impl Corpus {

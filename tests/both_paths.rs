@@ -1,5 +1,6 @@
-//! The decoder has a fast path for lines as the encoder writes them, and a general one. Whatever a line holds, both say the
-//! same: the same event, or the same error at the same byte.
+//! The decoder has fast paths, for lines as the encoder writes them and for those with other orders of keys and spaces
+//! between tokens, and a general one. Whatever a line holds, all say the same: the same event, or the same error at the same
+//! byte.
 
 #[path = "common/generate.rs"]
 mod generate;
@@ -7,7 +8,7 @@ mod reading;
 
 use cove_trace::decode::Decoder;
 use cove_trace::owned::OwnedEvent;
-use cove_trace::{Arena, ValueCapture, encode_event};
+use cove_trace::{Arena, ValueCapture, encode_event, value_to_json};
 use generate::{for_each_seed, generated};
 use reading::respell::{Variation, respell};
 use reading::rng::Rng;
@@ -237,5 +238,97 @@ fn many_call_sites() {
         let at = rng.below(100);
         changed[at] = *rng.pick(TELLING);
         both.assert_same(&changed);
+    }
+}
+
+const NO_ESCAPES: Variation = Variation { escapes: false, ..Variation::ALL };
+
+#[test]
+fn every_kind_of_line_spelt_otherwise_and_spoilt() {
+    let (mut both, mut rng) = (Both::default(), Rng::new(8));
+    let bytes = if cfg!(miri) { &TELLING[..2] } else { TELLING };
+    for (line, _) in corpus::events().into_iter().step_by(if cfg!(miri) { 41 } else { 1 }) {
+        let respelt = respell(&json::parse_valid(&line), NO_ESCAPES, &mut rng);
+        assert!(both.assert_same(respelt.as_bytes()));
+        both.assert_same_when_spoilt(respelt.as_bytes(), bytes);
+    }
+}
+
+/// A member left out, given twice, taken from another object, or with the value of another.
+#[test]
+fn members_mixed_up() {
+    let (mut both, mut rng) = (Both::default(), Rng::new(9));
+    let events = corpus::events();
+    let members: Vec<(&str, &str)> = events.iter().flat_map(|(line, _)| pairs(line)).collect();
+    for (line, _) in events.iter().step_by(if cfg!(miri) { 41 } else { 1 }) {
+        for _ in 0..if cfg!(miri) { 2 } else { 40 } {
+            let mut pairs = pairs(line);
+            let (at, other) = (rng.below(pairs.len()), *rng.pick(&members));
+            match rng.below(5) {
+                0 => drop(pairs.remove(at)),
+                1 => pairs.push(pairs[at]),
+                2 => pairs.insert(at, other),
+                3 => pairs[at] = other,
+                _ => pairs[at].1 = other.1,
+            }
+            rng.shuffle(&mut pairs);
+            let space = *rng.pick(&["", " ", "  "]);
+            let pairs: Vec<String> = pairs.iter().map(|(key, value)| format!("{key}:{space}{value}")).collect();
+            both.assert_same(format!("{{{}}}", pairs.join(&format!(",{space}"))).as_bytes());
+        }
+    }
+}
+
+/// Keys and values of an object, as they stand in its line.
+fn pairs(line: &str) -> Vec<(&str, &str)> {
+    let (mut depth, mut quoted, mut escaped, mut start) = (0, false, false, 1);
+    let mut pairs = Vec::new();
+    for (at, byte) in line.bytes().enumerate() {
+        match byte {
+            _ if std::mem::take(&mut escaped) => {}
+            b'\\' => escaped = true,
+            b'"' => quoted = !quoted,
+            _ if quoted => {}
+            b'{' | b'[' => depth += 1,
+            b',' | b'}' if depth == 1 => {
+                pairs.extend(line[start..at].split_once(':'));
+                start = at + 1;
+            }
+            b'}' | b']' => depth -= 1,
+            _ => {}
+        }
+    }
+    pairs
+}
+
+/// Values on their own, in every spelling, whole and spoilt.
+#[test]
+fn lone_values() {
+    let (mut decoder, mut general, mut rng) = (Decoder::new(), Decoder::new(), Rng::new(10));
+    let mut assert_same = |text: &[u8]| {
+        let shown = String::from_utf8_lossy(text);
+        match (decoder.decode_value(text), general.decode_value_generally(text)) {
+            (Ok(value), Ok(expected)) => {
+                let [value, expected] = [value, expected].map(|value| value_to_json(&value, ValueCapture::Full));
+                assert_eq!(value, expected, "{shown}");
+            }
+            (found, expected) => assert_eq!(found.err(), expected.err(), "{shown}"),
+        }
+    };
+    for (line, _) in corpus::events() {
+        let node = json::parse_valid(&line);
+        let args = node.members().iter().filter(|member| member.key == "args");
+        for arg in args.flat_map(|args| args.value.iter()).flat_map(json::Node::items) {
+            for variation in [Variation::NONE, NO_ESCAPES, Variation::ALL] {
+                let text = respell(arg, variation, &mut rng);
+                assert_same(text.as_bytes());
+                for at in (0..text.len()).step_by(if cfg!(miri) { 97 } else { 1 }) {
+                    assert_same(&text.as_bytes()[..at]);
+                    let mut changed = text.clone().into_bytes();
+                    changed[at] = *rng.pick(TELLING);
+                    assert_same(&changed);
+                }
+            }
+        }
     }
 }

@@ -1,32 +1,85 @@
-//! The same lines as another program would write them: keys sorted, spaces after commas and colons.
+//! The same lines as other programs would write them: keys in other orders, spaces between tokens.
 
-use std::io::{self, Write};
+use serde_json::Value;
 
-use serde::Serialize as _;
-use serde_json::ser::Formatter;
-
-pub fn lines(text: &[u8]) -> Vec<u8> {
-    let mut respelt = Vec::with_capacity(text.len() * 5 / 4);
-    for line in text.split_inclusive(|byte| *byte == b'\n') {
-        let json: serde_json::Value = serde_json::from_slice(line).expect("valid JSON");
-        json.serialize(&mut serde_json::Serializer::with_formatter(&mut respelt, Spaced)).expect("JSON is JSON");
-        respelt.push(b'\n');
-    }
-    respelt
+/// The orders that an object's keys are put in.
+#[derive(Clone, Copy)]
+pub enum Order {
+    /// By their names, as from a sorted map.
+    Sorted,
+    /// By their names backwards.
+    Reversed,
+    /// Another one in each object.
+    Shuffled,
 }
 
-struct Spaced;
+/// How tokens are set apart.
+#[derive(Clone, Copy)]
+pub struct Spacing {
+    /// Behind an opening bracket and before a closing one.
+    pub inside: &'static str,
+    pub comma: &'static str,
+    pub colon: &'static str,
+}
 
-impl Formatter for Spaced {
-    fn begin_array_value<W: ?Sized + Write>(&mut self, writer: &mut W, first: bool) -> io::Result<()> {
-        if first { Ok(()) } else { writer.write_all(b", ") }
+/// Not at all.
+pub const TIGHT: Spacing = Spacing { inside: "", comma: ",", colon: ":" };
+/// A space after commas and colons.
+pub const SPACED: Spacing = Spacing { inside: "", comma: ", ", colon: ": " };
+/// Spaces wherever they may be.
+pub const WIDE: Spacing = Spacing { inside: "  ", comma: " ,  ", colon: " : " };
+
+pub fn lines(text: &[u8], order: Order, spacing: Spacing) -> Vec<u8> {
+    let mut speller = Speller { order, spacing, random: 1, out: String::with_capacity(text.len() * 5 / 4) };
+    for line in text.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
+        speller.spell(&serde_json::from_slice(line).expect("valid JSON"));
+        speller.out.push('\n');
+    }
+    speller.out.into_bytes()
+}
+
+struct Speller {
+    order: Order,
+    spacing: Spacing,
+    random: u64,
+    out: String,
+}
+
+impl Speller {
+    fn spell(&mut self, json: &Value) {
+        match json {
+            Value::Array(items) => self.list(["[", "]"], items, Self::spell),
+            Value::Object(members) => {
+                let mut members: Vec<_> = members.iter().collect();
+                match self.order {
+                    Order::Sorted => {}
+                    Order::Reversed => members.reverse(),
+                    Order::Shuffled => members.sort_by_cached_key(|_| self.random()),
+                }
+                self.list(["{", "}"], members, |speller, (key, value)| {
+                    speller.out += &format!("{key:?}{}", speller.spacing.colon);
+                    speller.spell(value);
+                });
+            }
+            scalar => self.out += &scalar.to_string(),
+        }
     }
 
-    fn begin_object_key<W: ?Sized + Write>(&mut self, writer: &mut W, first: bool) -> io::Result<()> {
-        if first { Ok(()) } else { writer.write_all(b", ") }
+    fn list<T>(&mut self, brackets: [&str; 2], items: impl IntoIterator<Item = T>, item: impl Fn(&mut Self, T)) {
+        self.out += brackets[0];
+        self.out += self.spacing.inside;
+        for (index, it) in items.into_iter().enumerate() {
+            if index > 0 {
+                self.out += self.spacing.comma;
+            }
+            item(self, it);
+        }
+        self.out += self.spacing.inside;
+        self.out += brackets[1];
     }
 
-    fn begin_object_value<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
-        writer.write_all(b": ")
+    fn random(&mut self) -> u64 {
+        self.random = self.random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.random >> 32
     }
 }

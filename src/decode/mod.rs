@@ -1,18 +1,20 @@
 //! Bytes to events: strict, positioned, and pure. No input, no output, no unbounded recursion, no panic.
 //!
-//! An event's line that is as the encoder writes it is read by a path of its own (`canonical`), which compares instead of
-//! parsing and has no verdict but yes. Every other line, and every fault, is the general path's.
+//! An event's line that is as the encoder writes it is read by a path of its own, which compares instead of parsing; one
+//! whose keys stand in another order, or that has spaces between its tokens, in one pass by another (both in `quick`).
+//! Neither has a verdict but yes. Rarer spellings (a key with an escape, very deep values), and every fault, are the general
+//! path's.
 //!
 //! There, a line is taken apart field by field, as the schema says. An object whose shape is told by a later key is looked
 //! ahead into, so that keys may stand in any order and a fault is still blamed on the first byte that is wrong. Strings
 //! borrow from the line unless they hold an escape.
 
 mod block;
-mod canonical;
 mod error;
 mod lexer;
 mod number;
 mod prefetch;
+mod quick;
 mod scan;
 mod schema;
 mod shape;
@@ -21,9 +23,9 @@ mod unescape;
 mod utf8;
 mod value;
 
-use self::canonical::{Canonical, Sites};
 pub use self::error::{DecodeError, DecodeErrorKind};
 use self::lexer::Lexer;
+use self::quick::{Quick, Sites};
 use crate::arena::Arena;
 use crate::event::{TraceEvent, TraceHeader};
 use crate::value::{RecordedField, RecordedValue};
@@ -70,19 +72,20 @@ impl Decoder {
         prefetch::behind(line);
         self.arena.clear();
         let Self { arena, scratch, sites } = self;
-        match Canonical::decode_event(line, arena, sites, scratch) {
+        match Quick::decode_event(line, arena, sites, scratch) {
             Some(event) => Ok(event),
             None => general(line, arena, scratch, |lexer| lexer.event_line()),
         }
     }
 
-    /// [`decode_event`](Self::decode_event) without the fast path, which differs in nothing but time. For tests of that.
+    /// [`decode_event`](Self::decode_event) without the fast paths, which differ in nothing but time. For tests of that.
     #[doc(hidden)]
     pub fn decode_event_generally<'a>(&'a mut self, line: &'a [u8]) -> Result<TraceEvent<'a>, DecodeError> {
         self.generally(line, |lexer| lexer.event_line())
     }
 
     /// Takes the line of a header apart, with or without its newline. Memory stays below nine times the length of the line.
+    /// There is no fast path: a trace has one header, and its strings are owned, so that copying them is what it costs.
     ///
     /// # Errors
     ///
@@ -98,6 +101,17 @@ impl Decoder {
     ///
     /// When the text is not exactly one value. The fault that comes first is the one reported.
     pub fn decode_value<'a>(&'a mut self, text: &'a [u8]) -> Result<RecordedValue<'a>, DecodeError> {
+        self.arena.clear();
+        let Self { arena, scratch, sites } = self;
+        match Quick::decode_value(text, arena, sites, scratch) {
+            Some(value) => Ok(value),
+            None => general(text, arena, scratch, |lexer| lexer.lone_value()),
+        }
+    }
+
+    /// [`decode_value`](Self::decode_value) without the fast paths, which differ in nothing but time. For tests of that.
+    #[doc(hidden)]
+    pub fn decode_value_generally<'a>(&'a mut self, text: &'a [u8]) -> Result<RecordedValue<'a>, DecodeError> {
         self.generally(text, |lexer| lexer.lone_value())
     }
 

@@ -10,13 +10,13 @@ use crate::names::{RecordingBackend, RunOutcome, ValueCapture};
 
 /// The kinds of line.
 #[derive(Debug, Clone, Copy)]
-enum Kind {
+pub(super) enum Kind {
     Header,
     Event(EventKind),
 }
 
 #[derive(Debug, Clone, Copy)]
-enum EventKind {
+pub(super) enum EventKind {
     TaskSpawned,
     TaskCompleted,
     TaskCancelled,
@@ -32,7 +32,7 @@ impl Kind {
     const EXPECTED: &'static str = "trace_header, task_spawned, task_completed, task_cancelled, host_call, entry_enter, \
                                     entry_exit, heap_collected, heap_summary or run_ended";
 
-    fn parse(name: &str) -> Option<Self> {
+    pub(super) fn parse(name: &str) -> Option<Self> {
         Some(match name {
             "trace_header" => Self::Header,
             "task_spawned" => Self::Event(EventKind::TaskSpawned),
@@ -125,7 +125,7 @@ static NOT_RECORDABLE_OUTCOME: Shape = Shape { what: "a not_recordable outcome",
 
 /// The kinds of outcome.
 #[derive(Debug, Clone, Copy)]
-enum OutcomeKind {
+pub(super) enum OutcomeKind {
     Value,
     Error,
     NotRecordable,
@@ -134,7 +134,7 @@ enum OutcomeKind {
 impl OutcomeKind {
     const EXPECTED: &'static str = "value, error or not_recordable";
 
-    fn parse(name: &str) -> Option<Self> {
+    pub(super) fn parse(name: &str) -> Option<Self> {
         Some(match name {
             "value" => Self::Value,
             "error" => Self::Error,

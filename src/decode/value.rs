@@ -9,7 +9,7 @@ use crate::value::{
 
 /// The shapes a value can have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+pub(super) enum Kind {
     Unit,
     Bool,
     Int,
@@ -28,7 +28,7 @@ impl Kind {
     const EXPECTED: &'static str =
         "unit, bool, int, float, duration, string, array, enum, struct, resource, redacted or opaque";
 
-    fn parse(name: &str) -> Option<Self> {
+    pub(super) fn parse(name: &str) -> Option<Self> {
         Some(match name {
             "unit" => Self::Unit,
             "bool" => Self::Bool,

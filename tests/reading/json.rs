@@ -108,6 +108,14 @@ impl Node {
         }
     }
 
+    /// The items of an array; of anything else, none.
+    pub(crate) fn items(&self) -> &[Node] {
+        match &self.token {
+            Token::Array(items, _) => items,
+            _ => &[],
+        }
+    }
+
     /// This node and all below it.
     pub(crate) fn all(&self) -> Vec<&Node> {
         let mut all = vec![self];

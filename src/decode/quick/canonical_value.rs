@@ -1,24 +1,18 @@
-//! The value encoding.
+//! The value encoding as the encoder writes it.
 
 use std::slice;
 
-use super::{Canonical, Scratch, number};
-use crate::value::{
-    MAX_VALUE_DEPTH, RecordedEnum, RecordedField, RecordedOpaque, RecordedResource, RecordedStruct, RecordedValue,
-};
+use super::{Quick, inside, number};
+use crate::value::{RecordedEnum, RecordedField, RecordedOpaque, RecordedResource, RecordedStruct, RecordedValue};
 
 /// So many items of an array are gathered without a stack that keeps its memory.
 const FEW: usize = 4;
-
-/// Values further inside are left to the general path, which takes less of the stack.
-const DEEPEST: usize = 16;
-const _: () = assert!(DEEPEST <= MAX_VALUE_DEPTH);
 
 /// What most operations return that return nothing.
 const OK: RecordedValue<'static> =
     RecordedValue::Enum(&RecordedEnum { name: "Result", case: "Ok", payload: &[RecordedValue::Unit] });
 
-impl<'a> Canonical<'a, '_> {
+impl<'a> Quick<'a, '_> {
     /// The value that comes next, which stands at `level`, the outermost at 1.
     pub(super) fn value(&mut self, level: usize) -> Option<RecordedValue<'a>> {
         // The byte that tells most of them apart.
@@ -131,11 +125,7 @@ impl<'a> Canonical<'a, '_> {
                 break;
             }
         }
-        let arena = self.arena;
-        let stack = &mut self.scratch().values;
-        let values = arena.slice(&stack[below..]);
-        stack.truncate(below);
-        Some(values)
+        Some(self.gather_values(below))
     }
 
     /// Fields, whose values stand at `level`, and the closing bracket. The opening one is passed.
@@ -168,11 +158,7 @@ impl<'a> Canonical<'a, '_> {
                 break;
             }
         }
-        let arena = self.arena;
-        let stack = &mut self.scratch().fields;
-        let fields = arena.slice(&stack[below..]);
-        stack.truncate(below);
-        Some(fields)
+        Some(self.gather_fields(below))
     }
 
     #[inline(always)]
@@ -184,14 +170,4 @@ impl<'a> Canonical<'a, '_> {
         self.fixed(b"}")?;
         Some(RecordedField { name, value })
     }
-
-    fn scratch(&mut self) -> &mut Scratch<'a> {
-        self.scratch.get_or_insert_with(|| std::mem::take(self.kept).recycled())
-    }
-}
-
-/// The level of what is inside of a container at `level`, unless that is too deep.
-#[inline(always)]
-fn inside(level: usize) -> Option<usize> {
-    (level < DEEPEST).then_some(level + 1)
 }

@@ -1,4 +1,4 @@
-use super::{Canonical, Sites};
+use super::{Quick, Sites};
 use crate::arena::Arena;
 use crate::decode::Scratch;
 use crate::encode::{encode_event, encode_header};
@@ -9,7 +9,7 @@ use crate::owned::OwnedEvent;
 /// Whether the fast path takes the line, and the event that it makes of it.
 fn decode(line: &[u8]) -> Option<OwnedEvent> {
     let (arena, mut sites, mut scratch) = (Arena::new(), Sites::default(), Scratch::default());
-    Canonical::decode_event(line, &arena, &mut sites, &mut scratch).as_ref().map(OwnedEvent::from)
+    Quick::decode_event(line, &arena, &mut sites, &mut scratch).as_ref().map(OwnedEvent::from)
 }
 
 /// One of each kind, with one of each value in it.
@@ -64,4 +64,24 @@ fn a_header_is_no_event() {
     let mut line = Vec::new();
     encode_header(&header, ValueCapture::Full, &mut line);
     assert_eq!(decode(&line), None);
+}
+
+/// A line as a program with another order of keys writes it, and how it stands in the format.
+const ANY_ORDER: [(&str, &str); 3] = [
+    (r#" { "parent" : null ,"scope":"main", "id":1,"event":"task_spawned" } "#, LINES[0]),
+    ("{\t\"message\": null, \"outcome\": \"success\", \"event\": \"run_ended\"}\r", LINES[8]),
+    (
+        r#"{"args": [{"value": -1, "type": "int"}, {"value": 5, "type": "float"}], "capability": "c", "event": "host_call", "granted": true, "module": "m", "op": "o", "outcome": {"value": {"payload": [ ], "case": "None", "name": "Option", "type": "enum"}, "kind": "value"}, "task": 0, "wait_ns": 5}"#,
+        LINES[10],
+    ),
+];
+
+#[test]
+fn other_orders_and_spaces_are_taken() {
+    for (line, like) in ANY_ORDER {
+        let (event, like) = (decode(line.as_bytes()), decode(like.as_bytes()));
+        let kind = |event: &Option<OwnedEvent>| event.as_ref().map(std::mem::discriminant);
+        assert!(event.is_some(), "left to the general path: {line}");
+        assert_eq!(kind(&event), kind(&like), "{line}");
+    }
 }

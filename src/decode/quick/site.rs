@@ -2,7 +2,7 @@
 #![allow(unsafe_code)]
 
 use super::super::block::{Native, WIDE};
-use super::Canonical;
+use super::Quick;
 use crate::event::CallSite;
 
 /// Call sites that were met, each in the place that its text tells, where the last one stays. Empty until there is one.
@@ -26,7 +26,7 @@ struct Site {
 const OP: &[u8; 7] = br#","op":""#;
 const CAPABILITY: &[u8; 15] = br#","capability":""#;
 
-impl<'a> Canonical<'a, '_> {
+impl<'a> Quick<'a, '_> {
     /// The call site. The quote before its module is passed.
     #[inline(always)]
     pub(super) fn site(&mut self) -> Option<CallSite<'a>> {

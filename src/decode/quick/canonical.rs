@@ -1,133 +1,14 @@
-//! The fast path: lines as the encoder writes them, keys in the format's order and nothing between tokens.
+//! Lines as the encoder writes them: keys in the format's order and nothing between tokens.
 //!
-//! The schema's fragments are compared as they stand; only what is between them is looked at. This path has no verdict but
-//! yes: whatever is unexpected, a fault or only another spelling, is left to the general path, which reads the line from
-//! its start. So nothing may be accepted here that the general path refuses or reads differently.
+//! The schema's fragments are compared as they stand; only what is between them is looked at.
 
-mod number;
-mod site;
-#[cfg(test)]
-mod tests;
-mod value;
-
-use std::time::Duration;
-
-pub(super) use self::site::Sites;
-use super::Scratch;
-use super::scan::Plain;
-use super::unescape::Room;
-use crate::arena::Arena;
+use super::Quick;
 use crate::event::{HeapSummary, HostCall, HostOutcome, TraceEvent};
 use crate::names::RunOutcome;
 
-/// A line being taken apart. `None` from any step is the end of it.
-pub(super) struct Canonical<'a, 's> {
-    /// What is left of the line.
-    rest: &'a [u8],
-    arena: &'a Arena,
-    room: Room<'a>,
-    sites: &'s mut Sites,
-    /// Stacks for long arrays, once there was one.
-    scratch: Option<Scratch<'a>>,
-    kept: &'s mut Scratch<'static>,
-}
-
-impl<'a, 's> Canonical<'a, 's> {
-    /// The event of a line, if it is canonical.
-    #[inline]
-    pub(super) fn decode_event(
-        line: &'a [u8],
-        arena: &'a Arena,
-        sites: &'s mut Sites,
-        kept: &'s mut Scratch<'static>,
-    ) -> Option<TraceEvent<'a>> {
-        let mut canonical = Self { rest: line, arena, room: Room::default(), sites, scratch: None, kept };
-        let event = canonical.line();
-        if let Some(scratch) = canonical.scratch {
-            *canonical.kept = scratch.recycled();
-        }
-        event
-    }
-
-    /// Passes `text`, if that is what comes next.
+impl<'a> Quick<'a, '_> {
     #[inline(always)]
-    fn take<const N: usize>(&mut self, text: &[u8; N]) -> bool {
-        match self.rest.split_first_chunk::<N>() {
-            Some((first, rest)) if first == text => {
-                self.rest = rest;
-                true
-            }
-            _ => false,
-        }
-    }
-
-    /// Passes `text`, which has to come next.
-    #[inline(always)]
-    fn fixed<const N: usize>(&mut self, text: &[u8; N]) -> Option<()> {
-        self.take(text).then_some(())
-    }
-
-    /// A name and its closing quote. The opening one is passed.
-    #[inline(always)]
-    fn name(&mut self) -> Option<&'a str> {
-        self.string(Plain::name(self.rest))
-    }
-
-    /// A text of any length and its closing quote. The opening one is passed.
-    #[inline(always)]
-    fn text(&mut self) -> Option<&'a str> {
-        self.string(Plain::text(self.rest))
-    }
-
-    #[inline(always)]
-    fn string(&mut self, plain: Plain<'a>) -> Option<&'a str> {
-        match plain.rest {
-            [b'"', rest @ ..] => {
-                self.rest = rest;
-                plain.to_str()
-            }
-            [b'\\', ..] => self.escaped(plain.len()),
-            _ => None,
-        }
-    }
-
-    #[inline(never)]
-    fn escaped(&mut self, clean: usize) -> Option<&'a str> {
-        let (text, rest) = self.room.unescape(self.rest, clean, self.arena)?;
-        self.rest = rest;
-        Some(text)
-    }
-
-    #[inline]
-    fn unsigned(&mut self) -> Option<u64> {
-        let (number, rest) = number::unsigned(self.rest)?;
-        self.rest = rest;
-        Some(number)
-    }
-
-    #[inline]
-    fn signed(&mut self) -> Option<i64> {
-        let (number, rest) = number::signed(self.rest)?;
-        self.rest = rest;
-        Some(number)
-    }
-
-    #[inline]
-    fn nanoseconds(&mut self) -> Option<Duration> {
-        self.unsigned().map(Duration::from_nanos)
-    }
-
-    #[inline(always)]
-    fn bool(&mut self) -> Option<bool> {
-        let is_true = self.take(b"true");
-        (is_true || self.take(b"false")).then_some(is_true)
-    }
-}
-
-/// The schema.
-impl<'a> Canonical<'a, '_> {
-    #[inline(always)]
-    fn line(&mut self) -> Option<TraceEvent<'a>> {
+    pub(super) fn canonical_line(&mut self) -> Option<TraceEvent<'a>> {
         self.fixed(br#"{"event":""#)?;
         let event = if self.take(br#"host_call","task":"#) {
             TraceEvent::HostCall(self.host_call()?)
@@ -137,7 +18,8 @@ impl<'a> Canonical<'a, '_> {
             self.rarer()?
         };
         self.fixed(b"}")?;
-        matches!(self.rest, [] | [b'\n']).then_some(event)
+        // `\r` is left where lines end in CRLF.
+        (matches!(self.rest, [] | [b'\n']) || self.only_white_space_follows()).then_some(event)
     }
 
     #[inline(always)]
@@ -269,9 +151,5 @@ impl<'a> Canonical<'a, '_> {
             canonical.text()
         })?;
         Some(TraceEvent::RunEnded { outcome, message })
-    }
-
-    fn or_null<T>(&mut self, read: impl FnOnce(&mut Self) -> Option<T>) -> Option<Option<T>> {
-        if self.take(b"null") { Some(None) } else { read(self).map(Some) }
     }
 }
