@@ -112,6 +112,19 @@ fn values() {
     assert_read(&format!("{CALL}{{\"items\":["), r#"{"type":"unit"},"#, &after, good);
 }
 
+/// What is wrong stands last, and each path of the decoder comes as far as that.
+#[test]
+fn values_before_a_fault() {
+    let after = r#"{"type":"unit"}],"outcome":7}"#;
+    for value in [r#"{"type":"unit"},"#, r#"{"type":"string","value":"\n"},"#, r#"{"type":"array","items":[]},"#] {
+        assert_read(CALL, value, after, |len| Some((len - 2, Kind::WrongType)));
+    }
+    let field = r#"{"name":"","value":{"type":"unit"}},"#;
+    let fields = format!("{CALL}{{\"type\":\"struct\",\"name\":\"n\",\"fields\":[");
+    let after = format!("{}]}}],\"outcome\":7}}", field.trim_end_matches(','));
+    assert_read(&fields, field, &after, |len| Some((len - 2, Kind::WrongType)));
+}
+
 #[test]
 fn white_space_and_commas() {
     assert_read("{", " ", r#""event":"task_cancelled","id":7}"#, good);
