@@ -174,6 +174,7 @@ pub mod summary;
 pub mod testing;
 mod timing;
 mod value;
+mod work;
 
 pub use arena::Arena;
 pub use encode::{FieldWriter, ItemWriter, ValueWriter, encode_event, encode_header, value_to_json};

@@ -4,14 +4,13 @@
 mod reading;
 
 use std::cell::Cell;
-use std::hint::black_box;
 use std::io::{self, Read, Write};
 use std::sync::mpsc;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use allocation_counter::measure;
-use cove_trace::decode::{DecodeErrorKind as Kind, Decoder};
+use cove_trace::decode::DecodeErrorKind as Kind;
 use cove_trace::owned::OwnedEvent;
 use cove_trace::{Position, ReadErrorKind, TraceEvent, TraceReader};
 use reading::corpus::{self, CANCELLED, HEADER};
@@ -392,106 +391,6 @@ fn lines_about_the_default_limit() {
     assert!(matches!(&seen[1..], [Seen::Event(_), last] if *last == cancelled()));
 }
 
-/// Holds that `long` takes about as long as `short`, which is as much work if the time for it grows with the length alone.
-/// Where it does not, `long` takes at least `far_more` times as long; what disturbs a measurement makes less of a difference,
-/// and not each time.
-fn assert_takes_about_as_long(mut short: impl FnMut(), mut long: impl FnMut(), far_more: u32, what: &str) {
-    const ATTEMPTS: usize = 5;
-    let time = |work: &mut dyn FnMut()| {
-        let start = Instant::now();
-        work();
-        start.elapsed()
-    };
-    let times: Vec<_> = std::iter::repeat_with(|| (time(&mut short), time(&mut long)))
-        .take(ATTEMPTS)
-        .take_while(|(short, long)| *long > *short * far_more / 2)
-        .collect();
-    assert!(times.len() < ATTEMPTS, "{what} took {times:?}");
-}
-
-/// A long string that arrives in many small pieces is not looked at again from its start for each of them.
-#[test]
-fn a_long_string_in_small_pieces_is_linear() {
-    let before = format!("{HEADER}\n{{\"event\":\"entry_enter\",\"function\":\"\",\"module\":\"");
-    let read = |len: usize| {
-        let unit = [b'x'; 1024];
-        let inner = before.as_bytes().chain(Repeated::new(&unit, len as u64 / 1024)).chain(&b"\"}\n"[..]);
-        let mut reader = TraceReader::new(Pieces { inner, most: 64 });
-        let found = reader.next_event().unwrap();
-        assert!(matches!(found, Some(TraceEvent::EntryEnter { module, .. }) if module.len() == len));
-    };
-    let short = || (0..16).for_each(|_| read(MIB / 16));
-    assert_takes_about_as_long(short, || read(MIB), 16, "sixteen short ones and one as long as them all");
-    read(16 * MIB);
-}
-
-#[test]
-fn a_long_run_of_backslashes_is_linear() {
-    let line = |len: usize| entry_enter(&"\\".repeat(len));
-    let (short, long) = (line(MIB / 2), line(8 * MIB));
-    let read = |line: &str| {
-        let mut decoder = Decoder::new();
-        let event = decoder.decode_event(line.as_bytes()).unwrap();
-        black_box(event);
-    };
-    let short = || (0..16).for_each(|_| read(&short));
-    assert_takes_about_as_long(short, || read(&long), 16, "sixteen short runs and one as long as them all");
-}
-
-/// Objects that say last what they are, nested as deep as they may, are looked through once and not once for each level.
-#[test]
-fn deep_nesting_with_the_keys_reversed_is_linear() {
-    let leaf = format!(r#"{{"value":"{}","type":"string"}}"#, "x".repeat(MIB / 2));
-    for container in [
-        (r#"{"items":["#, r#"],"type":"array"}"#),
-        (r#"{"items":["#, r#"],"\u0074ype":"array"}"#),
-        (r#"{"it\u0065ms":["#, r#"],"typ\u0065":"array"}"#),
-        (r#"{"payload":["#, r#"],"case":"","name":"","type":"enum"}"#),
-        (r#"{"fields":[{"value":"#, r#","name":""}],"name":"","type":"struct"}"#),
-        // These are refused, but not before it was looked for what they are.
-        (r#"{"items":["#, r#"],"kind":"value","type":"array"}"#),
-        (r#"{"items":["#, r#"],"type":"nope","type":"array"}"#),
-        (r#"{"items":["#, r#"],"kind":"array"}"#),
-        (r#"{"items":["#, r#"]}"#),
-        (r#"{"items":["#, r#"],"type":7}"#),
-    ] {
-        let line = |depth: usize| {
-            format!(
-                r#"{{"args":[{}{leaf}{}],"task":0,"module":"","op":"","capability":"","wait_ns":5,"granted":true,"outcome":null,"event":"host_call"}}"#,
-                container.0.repeat(depth),
-                container.1.repeat(depth),
-            )
-        };
-        let (flat, deep) = (line(1), line(127));
-        let read = |line: &str| {
-            // Refused or not, it has to be looked at.
-            let _ = black_box(Decoder::new().decode_event(line.as_bytes()));
-        };
-        let what = format!("nothing around a string, and 127 of {container:?}");
-        assert_takes_about_as_long(|| read(&flat), || read(&deep), 20, &what);
-    }
-}
-
-/// Many objects beside each other that say last what they are, in objects that do the same.
-#[test]
-fn broad_nesting_with_the_keys_reversed_is_linear() {
-    let line = |count: usize| {
-        let item = r#"{"fields":[{"value":{"of":"","type":"redacted"},"name":""}],"name":"","type":"struct"}"#;
-        let items = vec![item; count].join(",");
-        format!(
-            r#"{{"args":[{{"items":[{items}],"type":"array"}}],"task":0,"module":"","op":"","capability":"","wait_ns":5,"granted":true,"outcome":null,"event":"host_call"}}"#
-        )
-    };
-    let (short, long) = (line(500), line(8_000));
-    let read = |line: &str| {
-        let mut decoder = Decoder::new();
-        let event = decoder.decode_event(line.as_bytes()).unwrap();
-        black_box(event);
-    };
-    let short = || (0..16).for_each(|_| read(&short));
-    assert_takes_about_as_long(short, || read(&long), 16, "sixteen times a few and as many at once");
-}
-
 /// A short trace of ordinary lines after each other, spelt in many ways, in pieces of many lengths.
 #[test]
 fn pieces_of_random_length() {
@@ -532,4 +431,20 @@ fn the_text_of_the_last_line_is_at_hand() {
     reader.next_event().unwrap_err();
     assert_eq!(reader.line_text(), b"nonsense");
     assert_eq!(reader.next_event().unwrap(), None);
+}
+
+/// What is wrong with a line is where it is, whatever came before: blank lines count as lines, and CRLF as two bytes.
+#[test]
+fn a_wrong_type_on_line_seven() {
+    let wrong = r#"{"event":"task_cancelled","id":"7"}"#;
+    let before = format!("\r\n{HEADER}\r\n\n{CANCELLED}\r\n \t\r\n\r\n");
+    let column = r#"{"event":"task_cancelled","id":"#.len() as u64;
+    let position = Position { line: 7, column: column + 1, offset: before.len() as u64 + column };
+    for trace in [format!("{before}{wrong}\r\n{CANCELLED}\r\n"), format!("{before}{wrong}\n{CANCELLED}")] {
+        for most in [1, 7, trace.len()] {
+            let seen = read_all(Pieces { inner: trace.as_bytes(), most });
+            assert_eq!(faults(&seen), [(position, Fault::Line(Kind::WrongType))], "{trace}");
+            assert_eq!(seen.last(), Some(&cancelled()));
+        }
+    }
 }

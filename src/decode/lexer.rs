@@ -6,6 +6,7 @@ use super::error::{DecodeError, DecodeErrorKind};
 use super::unescape::Room;
 use super::{Scratch, scan, string, utf8};
 use crate::arena::Arena;
+use crate::work::look_at;
 
 /// The result of a step. The error is boxed: it is rare, and the values that are passed up are small.
 pub(super) type Step<T> = Result<T, Box<DecodeError>>;
@@ -44,6 +45,7 @@ impl<'a, 's> Lexer<'a, 's> {
     /// The byte at hand, if the text has not ended.
     #[inline]
     pub(super) fn peek(&self) -> Option<u8> {
+        look_at(1);
         self.bytes().get(self.at).copied()
     }
 
@@ -145,6 +147,7 @@ impl<'a, 's> Lexer<'a, 's> {
     pub(super) fn word(&self) -> &'a str {
         let rest = &self.text[self.at..];
         let end = rest.bytes().position(|byte| !byte.is_ascii_alphanumeric()).unwrap_or(rest.len());
+        look_at(end);
         &rest[..end]
     }
 

@@ -4,6 +4,7 @@ use smallvec::SmallVec;
 
 use super::error::DecodeErrorKind;
 use super::lexer::{Lexer, Step};
+use crate::work::look_at;
 
 const UNSIGNED: &str = "a whole number from 0 to 18446744073709551615";
 const UNSIGNED_OR_NULL: &str = "null or a whole number from 0 to 18446744073709551615";
@@ -78,7 +79,9 @@ impl<'a> Lexer<'a, '_> {
 
 fn number_run_len(bytes: &[u8]) -> usize {
     let part = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.' | b'_');
-    bytes.iter().position(|byte| !part(byte)).unwrap_or(bytes.len())
+    let len = bytes.iter().position(|byte| !part(byte)).unwrap_or(bytes.len());
+    look_at(len);
+    len
 }
 
 /// The number that `bytes` begin with, if it is one and a float can hold it, and what follows.

@@ -17,6 +17,7 @@ use super::block::{Native, WIDE, Wide};
 use super::scan::Plain;
 use super::utf8;
 use crate::arena::Arena;
+use crate::work::look_at;
 
 /// Memory for the strings of one line. It is taken from the arena when the first escape is met, once and for all the rest
 /// of the line.
@@ -175,6 +176,8 @@ impl Copy<'_> {
     /// Stores the next `WIDE` bytes without passing them. Panics where they are not there.
     #[inline(always)]
     fn store(&mut self) -> &[u8; WIDE] {
+        // As one step, which it is.
+        look_at(1);
         let (block, _) = self.line[self.read..].split_first_chunk::<WIDE>().expect("they are there");
         // SAFETY: they are there to read, and since no more was written than read, there is room for them.
         unsafe { self.to.add(self.written).cast::<[u8; WIDE]>().write(*block) };

@@ -7,6 +7,7 @@
 #[cfg(target_arch = "x86_64")]
 use super::block::{Avx2, has_avx2};
 use super::block::{Native, WIDE, Wide};
+use crate::work::look_at;
 
 /// The text that `bytes` are, if they are UTF-8.
 #[inline]
@@ -25,6 +26,7 @@ pub(super) fn start(bytes: &[u8], len: usize) -> Option<&str> {
 
 /// Whether the first `len` of `bytes` are UTF-8.
 fn is_utf8(bytes: &[u8], len: usize) -> bool {
+    look_at(len);
     #[cfg(target_arch = "x86_64")]
     if has_avx2() {
         // SAFETY: there is AVX2.

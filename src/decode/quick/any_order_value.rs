@@ -6,6 +6,7 @@ use super::keys::{Key, KeySet};
 use super::{Quick, inside, number};
 use crate::decode::value::Kind;
 use crate::value::{RecordedEnum, RecordedField, RecordedOpaque, RecordedResource, RecordedStruct, RecordedValue};
+use crate::work::look_at;
 
 /// What stands under the key `value` of a value.
 #[derive(Clone, Copy)]
@@ -91,6 +92,7 @@ impl<'a> Quick<'a, '_> {
                 let number = self.rest;
                 let part = |byte: &u8| matches!(byte, b'0'..=b'9' | b'-' | b'+' | b'.' | b'e' | b'E');
                 let len = number.iter().position(|byte| !part(byte))?;
+                look_at(len);
                 self.rest = &number[len..];
                 Scalar::Number(number, len)
             }

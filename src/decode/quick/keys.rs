@@ -2,6 +2,7 @@
 
 use super::Quick;
 use crate::decode::block::string_ends_and_high;
+use crate::work::look_at;
 
 /// A key of an event, an outcome, a value or a field. Those of the same kind of value stand together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -188,6 +189,7 @@ impl Quick<'_, '_> {
                 text
             }
         };
+        look_at(text.len());
         let (ends, _) = string_ends_and_high(&text);
         let len = ends.trailing_zeros() as usize;
         let word = u128::from_le_bytes(text) & UP_TO.get(len)?;

@@ -24,6 +24,7 @@ use super::unescape::Room;
 use crate::arena::Arena;
 use crate::event::TraceEvent;
 use crate::value::{MAX_VALUE_DEPTH, RecordedField, RecordedValue};
+use crate::work::look_at;
 
 /// Values further inside are left to the general path, which takes less of the stack.
 const DEEPEST: usize = 16;
@@ -133,6 +134,7 @@ impl<'a, 's> Quick<'a, 's> {
     #[inline(never)]
     fn more_white_space(&mut self) {
         while let [b' ' | b'\t' | b'\n' | b'\r', rest @ ..] = self.rest {
+            look_at(1);
             self.rest = rest;
         }
     }
@@ -146,6 +148,7 @@ impl<'a, 's> Quick<'a, 's> {
     /// Passes `text`, if that is what comes next.
     #[inline(always)]
     fn take<const N: usize>(&mut self, text: &[u8; N]) -> bool {
+        look_at(N);
         match self.rest.split_first_chunk::<N>() {
             Some((first, rest)) if first == text => {
                 self.rest = rest;
