@@ -25,6 +25,7 @@ const MAY_HOLD_UNSAFE_CODE: &[&str] = &[
     "src/encode/escape/ways.rs",
     "src/encode/guarded.rs",
     "src/encode/parts.rs",
+    "src/sink/closing.rs",
     "src/sink/fork.rs",
     "src/sink/mapped/memory.rs",
 ];

@@ -4,6 +4,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 /// A value that one thread at a time works on. What works on it may be foreign code, and come back here.
+///
+/// It has cache lines of its own (processors fetch them in pairs): what stands beside it is read while others are at it.
+#[repr(align(128))]
 pub(super) struct Exclusive<T> {
     value: Mutex<T>,
     /// The mark of the thread that is at work; 0 when none is.
@@ -33,6 +36,10 @@ impl<T> Exclusive<T> {
     /// The value, when nobody else can be at it. Takes no lock.
     pub(super) fn get_mut(&mut self) -> &mut T {
         self.value.get_mut().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn into_inner(self) -> T {
+        self.value.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

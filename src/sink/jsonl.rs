@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::TraceSink;
+use super::closing::{Close, Closing};
 use super::exclusive::Exclusive;
 use super::fork::Origin;
 use super::losses::Losses;
@@ -58,12 +59,15 @@ use crate::names::ValueCapture;
 /// # Ok::<(), std::io::Error>(())
 /// ```
 pub struct JsonlSink<W: Write> {
+    parts: Closing<Parts<W>>,
+}
+
+struct Parts<W: Write> {
     capture: ValueCapture,
     origin: Origin,
     /// The byte limit is reached. Stands outside the lock, so that what is not written need not be encoded either.
     is_full: AtomicBool,
-    /// Taken out by `finish` alone.
-    output: Exclusive<Option<Output<W>>>,
+    output: Exclusive<Output<W>>,
     losses: Losses,
 }
 
@@ -91,11 +95,13 @@ impl<W: Write> JsonlSink<W> {
         let mut output = Output::new(writer);
         output.put_header(&line)?;
         Ok(Self {
-            capture: header.values,
-            origin: Origin::here()?,
-            is_full: AtomicBool::new(false),
-            output: Exclusive::new(Some(output)),
-            losses: Losses::default(),
+            parts: Closing::new(Parts {
+                capture: header.values,
+                origin: Origin::here()?,
+                is_full: AtomicBool::new(false),
+                output: Exclusive::new(output),
+                losses: Losses::default(),
+            }),
         })
     }
 
@@ -108,9 +114,8 @@ impl<W: Write> JsonlSink<W> {
     /// count of [dropped](Self::dropped) events stays exact.
     #[must_use]
     pub fn with_buffer(mut self, bytes: usize) -> Self {
-        if let Some(output) = self.output.get_mut() {
-            output.buffer_into(bytes, &self.losses);
-        }
+        let Parts { output, losses, .. } = &mut *self.parts;
+        output.get_mut().buffer_into(bytes, losses);
         self
     }
 
@@ -119,45 +124,42 @@ impl<W: Write> JsonlSink<W> {
     /// but the events that close a run (`entry_exit`, `heap_summary`, `run_ended`) still go out, on top of the limit.
     #[must_use]
     pub fn with_byte_limit(mut self, bytes: u64) -> Self {
-        if let Some(output) = self.output.get_mut() {
-            output.limit = bytes;
-        }
+        self.parts.output.get_mut().limit = bytes;
         self
     }
 
     /// Writes and flushes what the [buffer](Self::with_buffer) holds.
     pub fn flush(&self) {
-        if self.origin.is_here() {
-            // Otherwise it is this very thread's writer that asks, while it writes the buffer.
-            self.output.with(|output| {
-                if let Some(output) = output {
-                    output.flush_buffer(&self.losses);
-                }
-            });
-        }
+        self.parts.flush();
     }
 
     /// How many events were lost so far: those whose text did not get out whole, and those over the byte limit. The trace
     /// itself can't tell, so whoever made the sink tells the user when the run is over.
     #[must_use]
     pub fn dropped(&self) -> u64 {
-        self.losses.dropped()
+        self.parts.losses.dropped()
     }
 
     /// The last error there was, if there was any: the writer's, or that the byte limit is reached. None in a forked child.
     #[must_use]
     pub fn last_error(&self) -> Option<Arc<io::Error>> {
         // The lock may have been held when the child was forked, and would never be free there.
-        if self.origin.is_here() { self.losses.last_error() } else { None }
+        if self.parts.origin.is_here() { self.parts.losses.last_error() } else { None }
     }
 
     /// Writes what the buffer holds, and hands the writer back with the account of what was lost.
-    pub fn finish(mut self) -> Finished<W> {
+    pub fn finish(self) -> Finished<W> {
         self.flush();
         let (dropped, last_error) = (self.dropped(), self.last_error());
-        match self.output.get_mut().take() {
-            Some(output) => Finished { writer: output.into_writer(), dropped, last_error },
-            None => unreachable!("a sink is finished once"),
+        Finished { writer: self.parts.into_inner().output.into_inner().into_writer(), dropped, last_error }
+    }
+}
+
+impl<W: Write> Parts<W> {
+    fn flush(&self) {
+        if self.origin.is_here() {
+            // Otherwise it is this very thread's writer that asks, while it writes the buffer.
+            self.output.with(|output| output.flush_buffer(&self.losses));
         }
     }
 
@@ -167,11 +169,7 @@ impl<W: Write> JsonlSink<W> {
         if !self.origin.is_here() {
             return;
         }
-        let sent = self.output.with(|output| {
-            if let Some(output) = output {
-                output.put(line, event, &self.is_full, &self.losses);
-            }
-        });
+        let sent = self.output.with(|output| output.put(line, event, &self.is_full, &self.losses));
         if sent.is_none() {
             self.recorded_by_the_writer();
         }
@@ -186,33 +184,35 @@ impl<W: Write> JsonlSink<W> {
 
 impl<W: Write + Send> TraceSink for JsonlSink<W> {
     fn record(&self, event: &TraceEvent<'_>) {
-        if self.is_full.load(Ordering::Relaxed) && !closes_a_run(event) {
-            if self.origin.is_here() {
-                self.losses.count(1);
+        let parts = &*self.parts;
+        if parts.is_full.load(Ordering::Relaxed) && !closes_a_run(event) {
+            if parts.origin.is_here() {
+                parts.losses.count(1);
             }
             return;
         }
-        with_line(event, self.capture, |line| self.send(line, event));
+        with_line(event, parts.capture, |line| parts.send(line, event));
     }
 
     fn is_recording(&self) -> bool {
-        self.origin.is_here()
+        self.parts.origin.is_here()
     }
 }
 
-impl<W: Write> Drop for JsonlSink<W> {
-    fn drop(&mut self) {
+/// When the sink is dropped.
+impl<W: Write> Close for Parts<W> {
+    fn close(self) {
         if self.origin.is_here() {
             self.flush();
-        } else if let Some(output) = self.output.get_mut().take() {
+        } else {
             // What the writer's own `Drop` would write, the parent writes too.
-            std::mem::forget(output);
+            std::mem::forget(self.output);
         }
     }
 }
 
 impl<W: Write> fmt::Debug for JsonlSink<W> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("JsonlSink").field("capture", &self.capture).finish_non_exhaustive()
+        f.debug_struct("JsonlSink").field("capture", &self.parts.capture).finish_non_exhaustive()
     }
 }

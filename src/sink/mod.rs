@@ -1,5 +1,6 @@
 //! Where trace events go.
 
+mod closing;
 mod exclusive;
 mod file;
 mod fork;

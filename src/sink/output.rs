@@ -50,12 +50,23 @@ impl<W: Write> Output<W> {
     /// Takes the line of `event`; it is out when this returns, or in the buffer, or counted as lost.
     #[inline]
     pub(super) fn put(&mut self, line: Line<'_>, event: &TraceEvent<'_>, is_full: &AtomicBool, losses: &Losses) {
+        let bytes = line.bytes();
+        // What nearly all lines are: on their own, behind a whole line, and with room.
+        if self.buffer_size == 0 && !self.inside_line && self.out + bytes.len() as u64 <= self.limit {
+            self.put_out(bytes, losses);
+        } else {
+            self.put_any(line, event, is_full, losses);
+        }
+    }
+
+    #[inline(never)]
+    fn put_any(&mut self, line: Line<'_>, event: &TraceEvent<'_>, is_full: &AtomicBool, losses: &Losses) {
         let length = self.out + (self.buffer.len() + self.spelt(line).len()) as u64;
         if length > self.limit && !closes_a_run(event) {
             return self.reach_limit(is_full, losses);
         }
         if self.buffer_size == 0 {
-            self.put_out(self.spelt(line), losses);
+            self.put_out_of_line(self.spelt(line), losses);
         } else {
             self.put_into_buffer(line, losses);
             if matches!(event, TraceEvent::RunEnded { .. }) {
@@ -70,23 +81,25 @@ impl<W: Write> Output<W> {
         if self.inside_line && self.buffer.is_empty() { line.on_a_fresh_line() } else { line.bytes() }
     }
 
+    #[inline]
     fn put_into_buffer(&mut self, line: Line<'_>, losses: &Losses) {
         if self.buffer.len() + self.spelt(line).len() > self.buffer_size {
             self.flush_buffer(losses);
         }
         let bytes = self.spelt(line);
         if bytes.len() > self.buffer_size {
-            self.put_out(bytes, losses);
+            self.put_out_of_line(bytes, losses);
         } else {
             self.buffer.extend_from_slice(bytes);
         }
     }
 
     /// Puts out what the buffer holds.
+    #[inline(never)]
     pub(super) fn flush_buffer(&mut self, losses: &Losses) {
         if !self.buffer.is_empty() {
             let mut buffer = std::mem::take(&mut self.buffer);
-            self.put_out(&buffer, losses);
+            self.put_out_of_line(&buffer, losses);
             buffer.clear();
             self.buffer = buffer;
         }
@@ -111,6 +124,11 @@ impl<W: Write> Output<W> {
             (Some(Ok(())), Ok(())) => self.inside_line = false,
             _ => self.failed(lines, sent, written, flushed, losses),
         }
+    }
+
+    #[inline(never)]
+    fn put_out_of_line(&mut self, lines: &[u8], losses: &Losses) {
+        self.put_out(lines, losses);
     }
 
     /// Takes account of a write or a flush that failed. `written` is none when the write panicked; then `flushed` says so.
