@@ -11,6 +11,7 @@ use std::io::{BufWriter, ErrorKind, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -18,7 +19,7 @@ use common::print_call;
 use common::process::{self, Fork, fork, this_test};
 use common::scratch_dir::ScratchDir;
 use cove_trace::{
-    JsonlSink, RecordedValue, RecordingBackend, TraceEvent, TraceHeader, TraceReader, TraceSink, TraceValue,
+    JsonlSink, RecordedValue, RecordingBackend, RingSink, TraceEvent, TraceHeader, TraceReader, TraceSink, TraceValue,
     ValueCapture, ValueWriter, create_trace_file,
 };
 
@@ -166,6 +167,48 @@ fn children_forked_while_threads_record_leave_the_trace_alone() {
     }
 }
 
+/// Some of the children are made while a thread holds the ring's lock.
+#[test]
+fn children_forked_while_threads_record_into_a_ring_leave_it_alone() {
+    const FORKS: u64 = 200;
+    let ring = RingSink::new(64 * 1024, &header());
+    let is_over = AtomicBool::new(false);
+    let scope = "x".repeat(8 * 1024);
+    thread::scope(|threads| {
+        for id in 0..4 {
+            let (ring, is_over, scope) = (&ring, &is_over, &scope);
+            threads.spawn(move || {
+                while !is_over.load(Ordering::Relaxed) {
+                    ring.record(&TraceEvent::TaskSpawned { id, parent: None, scope });
+                }
+            });
+        }
+        for _ in 0..FORKS {
+            fork(|| {
+                let was_silent = !ring.is_recording();
+                ring.record(&TraceEvent::TaskCancelled { id: u64::MAX });
+                let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+                    let _dump = ring.dump_on_panic(|| Ok(std::io::sink()));
+                    std::panic::resume_unwind(Box::new("the child's own"));
+                }));
+                let is_refused = ring.dump(&mut std::io::sink()).is_err();
+                let knows_nothing = ring.overwritten() == 0 && ring.dropped() == 0 && ring.last_error().is_none();
+                // The child's own ring is no business of its parent's.
+                let own = RingSink::new(1024, &header());
+                own.record(&TraceEvent::TaskCancelled { id: 1 });
+                let own = own.dump(&mut Vec::new()).is_ok();
+                was_silent && panicked.is_err() && is_refused && knows_nothing && own
+            })
+            .assert_ends_well();
+        }
+        is_over.store(true, Ordering::Relaxed);
+    });
+    assert!(ring.is_recording());
+    let mut dump = Vec::new();
+    ring.dump(&mut dump).unwrap();
+    assert!(!String::from_utf8(dump).unwrap().contains("task_cancelled"));
+}
+
 /// The events that a child inherits in a buffer stay the parent's.
 #[test]
 fn a_sink_dropped_or_finished_in_a_forked_child_writes_nothing() {
@@ -245,16 +288,17 @@ fn a_child_forked_by_a_value_does_not_write_the_line() {
 /// The size of the file system that gets full.
 const ROOM: usize = 1 << 20;
 
-#[test]
-#[ignore = "runs in a process of its own, in a file system of its own"]
-fn record_into_a_full_file_system() {
+/// Four threads record more into `writer` than there is room for; then `make_room` is called and they go on. Holds that
+/// nothing stops, that what is lost is counted exactly, and that each fragment stands alone on its line of the file. Gives the
+/// number of fragments.
+fn record_until_full_and_on<W: Write + Send>(
+    writer: W,
+    make_room: impl FnOnce(),
+    read: impl FnOnce() -> String,
+) -> u64 {
     const THREADS: u64 = 4;
     const EVENTS: u64 = 5_000;
-    let Some(directory) = env::var_os(DIRECTORY) else { return };
-    let path = Path::new(&directory).join("trace.jsonl");
-    let ballast = Path::new(&directory).join("ballast");
-    fs::write(&ballast, vec![0; ROOM / 2]).unwrap();
-    let sink = JsonlSink::new(create_trace_file(&path).unwrap(), &header()).unwrap();
+    let sink = JsonlSink::new(writer, &header()).unwrap();
     let scope = "x".repeat(300);
     let record = |id| sink.record(&TraceEvent::TaskSpawned { id, parent: None, scope: &scope });
     let whole = |id: u64| format!(r#"{{"event":"task_spawned","id":{id},"parent":null,"scope":"{scope}"}}"#);
@@ -266,13 +310,12 @@ fn record_into_a_full_file_system() {
     let lost = sink.dropped();
     assert!(lost > THREADS * EVENTS / 2, "only {lost} lost");
     assert_eq!(sink.last_error().unwrap().kind(), ErrorKind::StorageFull);
-    // There is room again.
-    fs::remove_file(ballast).unwrap();
+    make_room();
     (THREADS * EVENTS..THREADS * EVENTS + 10).for_each(record);
     let finished = sink.finish();
     assert_eq!(finished.dropped, lost, "nothing is lost when there is room");
 
-    let file = fs::read_to_string(&path).unwrap();
+    let file = read();
     assert!(file.ends_with('\n'));
     let mut found = Vec::new();
     let mut fragments = 0;
@@ -293,7 +336,56 @@ fn record_into_a_full_file_system() {
         let of_thread = found.iter().filter(|id| **id / EVENTS == thread);
         assert!(of_thread.is_sorted(), "events of thread {thread} out of order");
     }
+    fragments
+}
+
+#[test]
+#[ignore = "runs in a process of its own, in a file system of its own"]
+fn record_into_a_full_file_system() {
+    let Some(directory) = env::var_os(DIRECTORY) else { return };
+    let path = Path::new(&directory).join("trace.jsonl");
+    let ballast = Path::new(&directory).join("ballast");
+    fs::write(&ballast, vec![0; ROOM / 2]).unwrap();
+    let file = create_trace_file(&path).unwrap();
+    record_until_full_and_on(file, || fs::remove_file(ballast).unwrap(), || fs::read_to_string(&path).unwrap());
     writeln!(std::io::stdout(), "{HELD}").unwrap();
+}
+
+/// What a full file system does, where none can be had: a write takes what there is room for, the next one fails. Now and then
+/// somebody frees a few bytes, so that there is more than one fragment.
+#[test]
+fn a_writer_that_is_full_for_a_while_as_threads_record() {
+    #[derive(Clone)]
+    struct Full(Arc<Mutex<Disk>>);
+    struct Disk {
+        file: Vec<u8>,
+        room: usize,
+        refused: usize,
+    }
+    impl Write for Full {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            let disk = &mut *self.0.lock().unwrap();
+            let taken = bytes.len().min(disk.room);
+            if taken == 0 {
+                disk.refused += 1;
+                disk.room = if disk.refused % 100 == 0 { disk.refused % 250 } else { 0 };
+                return Err(ErrorKind::StorageFull.into());
+            }
+            disk.room -= taken;
+            disk.file.extend_from_slice(&bytes[..taken]);
+            Ok(taken)
+        }
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+    let disk = Arc::new(Mutex::new(Disk { file: Vec::new(), room: ROOM / 2, refused: 0 }));
+    let fragments = record_until_full_and_on(
+        Full(Arc::clone(&disk)),
+        || disk.lock().unwrap().room = usize::MAX,
+        || String::from_utf8(disk.lock().unwrap().file.clone()).unwrap(),
+    );
+    assert!(fragments > 10, "only {fragments} fragments");
 }
 
 /// What the process in a file system of its own says when all was as it should be.

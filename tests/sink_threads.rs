@@ -1,13 +1,15 @@
 //! Threads that come and go leave nothing of a sink's memory behind. Live bytes are counted by a global allocator.
 #![allow(unsafe_code)]
 
+mod common;
+
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::io::{self, Write};
-use std::sync::Barrier;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Barrier, Mutex, PoisonError};
 use std::thread;
 
-use cove_trace::{JsonlSink, RecordingBackend, TraceEvent, TraceHeader, TraceSink, ValueCapture};
+use cove_trace::{JsonlSink, RecordingBackend, RingSink, TraceEvent, TraceHeader, TraceSink, ValueCapture};
 
 /// Bytes that are allocated and not yet given back.
 static LIVE: AtomicUsize = AtomicUsize::new(0);
@@ -46,17 +48,23 @@ impl Write for Counter {
     }
 }
 
-#[test]
-fn memory_is_flat_after_threads_that_come_and_go() {
-    const THREADS: u64 = 64;
-    const EVENTS: u64 = 50;
-    const WAVES: u64 = 20;
-    /// Far less than what one buffer for each thread of one wave would be.
-    const SLACK: usize = 16 * 1024;
+const THREADS: u64 = 64;
+const EVENTS: u64 = 20;
+const WAVES: u64 = 20;
+/// Far less than what one buffer for each thread of one wave would be.
+const SLACK: usize = 16 * 1024;
 
-    let header = TraceHeader::new(RecordingBackend::Vm, ValueCapture::Full, "main.cove");
-    let owned_sink = JsonlSink::new(Counter(0), &header).unwrap();
-    let sink = &owned_sink;
+fn header() -> TraceHeader {
+    TraceHeader::new(RecordingBackend::Vm, ValueCapture::Full, "main.cove")
+}
+
+/// Threads that come, all record, and go, wave after wave; and holds that after the last no more memory is in use than after
+/// the first.
+#[track_caller]
+fn assert_flat(sink: &dyn TraceSink) {
+    // Counted for the whole process: one test at a time.
+    static ALONE: Mutex<()> = Mutex::new(());
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let scope = &"x".repeat(4000);
     let wave = || {
         // All of them are there at once.
@@ -81,6 +89,47 @@ fn memory_is_flat_after_threads_that_come_and_go() {
     (1..WAVES).for_each(|_| wave());
     let after = LIVE.load(Ordering::Relaxed);
     assert!(after <= before + SLACK, "{before} bytes after the first wave, {after} after the last");
-    let finished = owned_sink.finish();
+}
+
+#[test]
+fn memory_is_flat_after_threads_that_come_and_go() {
+    let sink = JsonlSink::new(Counter(0), &header()).unwrap();
+    assert_flat(&sink);
+    let finished = sink.finish();
     assert_eq!((finished.dropped, finished.writer.0), (0, 1 + WAVES * THREADS * EVENTS));
+}
+
+#[test]
+fn memory_is_flat_with_a_buffer() {
+    let sink = JsonlSink::new(Counter(0), &header()).unwrap().with_buffer(64 * 1024);
+    assert_flat(&sink);
+    let finished = sink.finish();
+    assert_eq!((finished.dropped, finished.writer.0), (0, 1 + WAVES * THREADS * EVENTS));
+}
+
+#[test]
+fn memory_is_flat_over_a_ring() {
+    let ring = RingSink::new(256 * 1024, &header());
+    assert_flat(&ring);
+    let mut dump = Vec::new();
+    ring.dump(&mut dump).unwrap();
+    let held = dump.iter().filter(|byte| **byte == b'\n').count() as u64 - 1;
+    assert_eq!((ring.dropped(), ring.overwritten() + held), (0, WAVES * THREADS * EVENTS));
+}
+
+/// Hundreds of windows come and go, too.
+#[test]
+#[cfg(all(feature = "mmap", target_os = "linux"))]
+fn memory_is_flat_over_a_mapped_file() {
+    let directory = common::scratch_dir::ScratchDir::new("mapped-come-and-go");
+    let path = directory.path().join("trace.jsonl");
+    let file = cove_trace::MappedFile::create(&path).unwrap();
+    assert!(file.is_mapped());
+    let sink = JsonlSink::new(file, &header()).unwrap();
+    assert_flat(&sink);
+    let finished = sink.finish();
+    finished.writer.close().unwrap();
+    assert_eq!(finished.dropped, 0);
+    let lines = std::fs::read(&path).unwrap().iter().filter(|byte| **byte == b'\n').count() as u64;
+    assert_eq!(lines, 1 + WAVES * THREADS * EVENTS);
 }

@@ -203,6 +203,28 @@ fn ten_thousand_mixed_events_allocate_nothing() {
 }
 
 #[test]
+fn ten_thousand_mixed_events_into_a_buffer_allocate_nothing() {
+    // One that holds a few of the lines, and one that holds none of the longer ones.
+    for buffer in [64 * 1024, 256] {
+        let sink = sink(ValueCapture::Full).with_buffer(buffer);
+        let tree = live_tree();
+        let site = RenderedCallSite::new("documents", "write", "fs.write");
+        record_mix(0, &tree, &site, &|event| sink.record(event));
+
+        let counted = measure(|| {
+            for round in 1..=ROUNDS {
+                record_mix(round, &tree, &site, &|event| sink.record(event));
+            }
+        });
+        assert_eq!(counted.count_total, 0, "{buffer}: {counted:?}");
+
+        let finished = sink.finish();
+        assert_eq!(finished.dropped, 0);
+        assert_eq!(finished.writer.lines, 1 + EVENTS_IN_A_MIX * (ROUNDS + 1));
+    }
+}
+
+#[test]
 fn events_recorded_by_values_of_events_allocate_nothing() {
     /// Records an event while it is being written.
     struct Nested<'s>(&'s JsonlSink<Counter>, &'s Cell);

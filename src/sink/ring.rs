@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use super::TraceSink;
+use super::fork::Origin;
 use super::losses::Losses;
 use crate::encode::{discard, encode_header, with_line};
 use crate::event::{TraceEvent, TraceHeader};
@@ -22,6 +23,9 @@ use crate::names::ValueCapture;
 ///
 /// Recording encodes on the thread that records, outside the lock, which is held to copy a line and nothing else: values,
 /// and the writer of a dump, may record into the ring themselves. Nothing is allocated per event.
+///
+/// A child forked from the process that made the ring (Unix) records nothing into it and can't dump it: the lock may have
+/// been held when the child was made. The child can make a ring of its own.
 ///
 /// ```
 /// use cove_trace::{RecordingBackend, RingSink, TraceEvent, TraceHeader, TraceSink, ValueCapture};
@@ -40,6 +44,8 @@ use crate::names::ValueCapture;
 /// ```
 pub struct RingSink {
     capture: ValueCapture,
+    /// None when the system has no memory left to watch forks: then a child is taken for its parent.
+    origin: Option<Origin>,
     /// The header's line, which is never overwritten.
     header: Vec<u8>,
     ring: Mutex<Ring>,
@@ -62,6 +68,7 @@ impl RingSink {
         encode_header(header, header.values, &mut line);
         Self {
             capture: header.values,
+            origin: Origin::here().ok(),
             header: line,
             ring: Mutex::new(Ring { lines: VecDeque::with_capacity(capacity), capacity, overwritten: 0 }),
             losses: Losses::default(),
@@ -74,8 +81,11 @@ impl RingSink {
     ///
     /// # Errors
     ///
-    /// Those of `out`.
+    /// Those of `out`; and in a forked child.
     pub fn dump<W: Write + ?Sized>(&self, out: &mut W) -> io::Result<()> {
+        if !self.is_here() {
+            return Err(io::Error::other("the ring belongs to the process that this one was forked from"));
+        }
         let held = self.held();
         out.write_all(&self.header)?;
         out.write_all(&held)?;
@@ -110,16 +120,22 @@ impl RingSink {
         self.losses.dropped()
     }
 
-    /// How many events were held once and made room for newer ones.
+    /// How many events were held once and made room for newer ones. 0 in a forked child.
     #[must_use]
     pub fn overwritten(&self) -> u64 {
-        self.lock().overwritten
+        if self.is_here() { self.lock().overwritten } else { 0 }
     }
 
-    /// The last error there was: an event that was dropped, or a dump by a guard that failed.
+    /// The last error there was: an event that was dropped, or a dump by a guard that failed. None in a forked child.
     #[must_use]
     pub fn last_error(&self) -> Option<Arc<io::Error>> {
-        self.losses.last_error()
+        if self.is_here() { self.losses.last_error() } else { None }
+    }
+
+    /// Whether this is the process that made the ring. In a forked child the locks may never be free.
+    #[inline]
+    fn is_here(&self) -> bool {
+        self.origin.as_ref().is_none_or(Origin::is_here)
     }
 
     /// A copy of the lines.
@@ -151,6 +167,10 @@ impl RingSink {
 impl TraceSink for RingSink {
     fn record(&self, event: &TraceEvent<'_>) {
         with_line(event, self.capture, |line| {
+            // Asked after the event was encoded: a value's own code may have forked.
+            if !self.is_here() {
+                return;
+            }
             let line = line.bytes();
             let kept = self.lock().push(line);
             if !kept {
@@ -161,6 +181,10 @@ impl TraceSink for RingSink {
                 ));
             }
         });
+    }
+
+    fn is_recording(&self) -> bool {
+        self.is_here()
     }
 }
 
@@ -214,7 +238,7 @@ pub struct DumpOnPanic<'r, W: Write, F: FnOnce() -> io::Result<W>> {
 
 impl<W: Write, F: FnOnce() -> io::Result<W>> Drop for DumpOnPanic<'_, W, F> {
     fn drop(&mut self) {
-        if self.was_panicking || !thread::panicking() {
+        if self.was_panicking || !thread::panicking() || !self.ring.is_here() {
             return;
         }
         let Some(open) = self.open.take() else { return };
