@@ -1,5 +1,5 @@
-//! Any events into a sink whose writer fails in any way: what arrived is whole lines in order, each fragment alone on its
-//! line, and what was lost is counted exactly.
+//! Any events into a sink whose writer fails in any way, each written at once or gathered in a buffer, with a byte limit or
+//! without: what arrived is whole lines in order, each fragment alone on its line, and what was lost is counted exactly.
 
 use std::io::{self, ErrorKind, Write};
 use std::panic;
@@ -59,12 +59,21 @@ impl AnyError {
     }
 }
 
-/// Events, and what the writer does with each.
+/// Events, and what the writer does with each; and with what a buffer holds at the end.
 #[derive(Debug)]
 struct Run {
     capture: ValueCapture,
     header: Script,
     events: Vec<(OwnedEvent, Script)>,
+    policy: Policy,
+    end: Script,
+}
+
+/// What the sink was told.
+#[derive(Debug, Default, Clone, Copy)]
+struct Policy {
+    buffer: usize,
+    limit: Option<usize>,
 }
 
 /// What the writer does one call after the other. It behaves once that has come to its end.
@@ -122,13 +131,23 @@ impl<'a> Arbitrary<'a> for Run {
                 Ok((event, u.arbitrary()?))
             })
             .collect::<Result<_>>()?;
-        Ok(Self { capture, header, events })
+        // Last, so that an input that ends before is a sink that was told nothing.
+        Ok(Self { capture, header, events, policy: u.arbitrary()?, end: u.arbitrary()? })
     }
 }
 
-/// What happened to one line, as the writer saw it.
+impl<'a> Arbitrary<'a> for Policy {
+    fn arbitrary(u: &mut Unstructured<'a>) -> Result<Self> {
+        let buffer = if u.arbitrary()? { u.int_in_range(0..=300)? } else { 0 };
+        let limit = if u.arbitrary()? { Some(u.int_in_range(0..=1_000)?) } else { None };
+        Ok(Self { buffer, limit })
+    }
+}
+
+/// What happened to the lines that were offered together, as the writer saw it: up to a flush.
 #[derive(Debug, Default, Clone)]
 struct Log {
+    arrived: Vec<u8>,
     /// Bytes that the writer said it took.
     acknowledged: usize,
     /// The last thing that went wrong, and not only for a moment.
@@ -137,7 +156,6 @@ struct Log {
     /// It was given nothing to write, or something after a failure. (A panic here would be taken for the writer's own.)
     misused: bool,
     panicked_in_write: bool,
-    flushes: u32,
 }
 
 /// Follows a script, keeps what it takes, and notes what happened.
@@ -145,14 +163,23 @@ struct Log {
 struct Scripted {
     script: Script,
     file: Vec<u8>,
+    /// Of what is being offered.
     log: Log,
+    logs: Vec<Log>,
 }
 
 impl Scripted {
     fn take(&mut self, bytes: &[u8], most: usize) -> usize {
         let taken = bytes.len().min(most);
         self.file.extend_from_slice(&bytes[..taken]);
+        self.log.arrived.extend_from_slice(&bytes[..taken]);
         taken
+    }
+
+    /// A flush ends what was offered.
+    fn flushed(&mut self) {
+        let log = std::mem::take(&mut self.log);
+        self.logs.push(log);
     }
 
     fn fails(&mut self, kind: ErrorKind) {
@@ -209,17 +236,19 @@ impl Write for Scripted {
     fn flush(&mut self) -> io::Result<()> {
         match next(&mut self.script.flushes).unwrap_or(OnFlush::Done) {
             OnFlush::Done => {
-                self.log.flushes += 1;
+                self.flushed();
                 Ok(())
             }
             OnFlush::Fail(error) => {
-                self.log.flushes += u32::from(error.kind() != ErrorKind::Interrupted);
                 self.fails(error.kind());
+                if error.kind() != ErrorKind::Interrupted {
+                    self.flushed();
+                }
                 Err(error.kind().into())
             }
             OnFlush::Panic => {
-                self.log.flushes += 1;
                 self.fails(ErrorKind::Other);
+                self.flushed();
                 unwind()
             }
         }
@@ -235,12 +264,15 @@ impl Shared {
         use_it(&mut self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner))
     }
 
-    /// Follows `script` from now on. What happened before is given back.
-    fn follow(&self, script: Script) -> Log {
-        self.with(|writer| {
-            writer.script = script;
-            std::mem::take(&mut writer.log)
-        })
+    /// Follows `script` while `work` is done, and gives what was offered meanwhile.
+    fn following<T>(&self, script: &Script, work: impl FnOnce() -> T) -> (T, Vec<Log>) {
+        self.with(|writer| writer.script = script.clone());
+        let done = work();
+        let logs = self.with(|writer| {
+            writer.script = Script::default();
+            std::mem::take(&mut writer.logs)
+        });
+        (done, logs)
     }
 }
 
@@ -259,39 +291,59 @@ impl Run {
         let mut header = TraceHeader::new(RecordingBackend::Vm, ValueCapture::Full, "main.cove");
         header.values = self.capture;
         let writer = Shared::default();
-        writer.follow(self.header.clone());
-        let sink = JsonlSink::new(writer.clone(), &header);
-        let log = writer.follow(Script::default());
-        let Ok(sink) = sink.map_err(|error| assert_eq!(Some(error.kind()), log.last_error, "the header's failure"))
-        else {
+        let (sink, logs) = writer.following(&self.header, || JsonlSink::new(writer.clone(), &header));
+        // A header that is not written is not flushed either.
+        let unflushed = writer.with(|writer| std::mem::take(&mut writer.log));
+        let failure = logs.first().unwrap_or(&unflushed).last_error;
+        let Ok(mut sink) = sink.map_err(|error| assert_eq!(Some(error.kind()), failure, "the header's failure")) else {
             return;
         };
-        assert_eq!(log.last_error, None, "a failure of the header is the caller's");
+        assert_eq!(failure, None, "a failure of the header is the caller's");
         let mut expected_start = Vec::new();
         encode_header(&header, self.capture, &mut expected_start);
         assert_eq!(writer.with(|writer| writer.file.clone()), expected_start);
 
-        let mut account = Account { file: expected_start, ..Account::default() };
+        if self.policy.buffer > 0 {
+            sink = sink.with_buffer(self.policy.buffer);
+        }
+        if let Some(limit) = self.policy.limit {
+            sink = sink.with_byte_limit(limit as u64);
+        }
+        let mut account = Account::new(self.capture, self.policy, expected_start);
         for (event, script) in &self.events {
-            writer.follow(script.clone());
-            sink.record(&event.view(&Arena::new()));
-            let log = writer.follow(Script::default());
-            account.add(event, self.capture, &log, &writer.with(|writer| writer.file.clone()));
+            let ((), logs) = writer.following(script, || sink.record(&event.view(&Arena::new())));
+            account.record(event, logs);
             assert_eq!(sink.dropped(), account.dropped, "dropped after {event:?}");
             let kind = sink.last_error().map(|error| error.kind());
             assert_eq!(kind, account.last_error, "last error after {event:?}");
         }
-        let finished = sink.finish();
+        let (finished, logs) = writer.following(&self.end, || sink.finish());
+        account.finish(logs);
         assert_eq!(finished.dropped, account.dropped);
         assert_eq!(finished.last_error.map(|error| error.kind()), account.last_error);
-        account.reads_back(self.capture);
+        assert!(writer.with(|writer| writer.file == account.file), "every byte of the file was accounted for");
+        account.reads_back();
     }
 }
 
-/// What the file has to hold and the sink to say, from what the writer saw.
-#[derive(Debug, Default)]
+/// A line, as it was offered: after a newline, where there was a fragment before it.
+#[derive(Debug)]
+struct Offered {
+    event: OwnedEvent,
+    bytes: Vec<u8>,
+}
+
+/// What the file has to hold and the sink to say, from what the writer saw: the contract, said naively.
+#[derive(Debug)]
 struct Account {
+    capture: ValueCapture,
+    policy: Policy,
     file: Vec<u8>,
+    /// Bytes that the writer said it took.
+    out: usize,
+    /// Lines that are not offered yet.
+    waiting: Vec<Offered>,
+    is_full: bool,
     dropped: u64,
     last_error: Option<ErrorKind>,
     /// The writer panicked, so that the sink can't know whether the file ends inside a line.
@@ -302,38 +354,105 @@ struct Account {
 }
 
 impl Account {
-    fn add(&mut self, event: &OwnedEvent, capture: ValueCapture, log: &Log, file: &[u8]) {
-        assert!(!log.misused, "the writer was given nothing to write, or more of a line after a failure");
-        let arrived = file.strip_prefix(&self.file[..]).expect("what is in the file stays");
-        let written = line(&event.view(&Arena::new()), capture);
-        let inside_line = self.unsure || self.file.last() != Some(&b'\n');
-        let offered = if inside_line { [b"\n", &written[..]].concat() } else { written };
-        assert!(offered.starts_with(arrived), "a line, or its beginning, on a line of its own");
-        assert_eq!(log.flushes, 1, "flushed once");
+    fn new(capture: ValueCapture, policy: Policy, header: Vec<u8>) -> Self {
+        Self {
+            capture,
+            policy,
+            out: header.len(),
+            file: header,
+            waiting: Vec::new(),
+            is_full: false,
+            dropped: 0,
+            last_error: None,
+            unsure: false,
+            whole: Vec::new(),
+            fragments: 0,
+        }
+    }
 
-        let text = offered.len() - 1;
+    fn record(&mut self, event: &OwnedEvent, logs: Vec<Log>) {
+        let mut logs = logs.into_iter();
+        let closes_a_run =
+            matches!(event, OwnedEvent::EntryExit { .. } | OwnedEvent::HeapSummary(_) | OwnedEvent::RunEnded { .. });
+        if !closes_a_run {
+            let length = self.out + self.waiting_bytes() + self.offered(event).bytes.len();
+            let exceeds = self.policy.limit.is_some_and(|limit| length > limit);
+            if exceeds && !self.is_full {
+                self.last_error = Some(ErrorKind::FileTooLarge);
+            }
+            self.is_full |= exceeds;
+            if self.is_full {
+                self.dropped += 1;
+                assert_eq!(logs.len(), 0, "nothing is offered beyond the limit");
+                return;
+            }
+        }
+        if self.waiting_bytes() + self.offered(event).bytes.len() > self.policy.buffer {
+            self.offer_what_waits(&mut logs);
+        }
+        let offered = self.offered(event);
+        let fits = offered.bytes.len() <= self.policy.buffer;
+        self.waiting.push(offered);
+        if !fits || matches!(event, OwnedEvent::RunEnded { .. }) {
+            self.offer_what_waits(&mut logs);
+        }
+        assert_eq!(logs.len(), 0, "nothing else is offered");
+    }
+
+    fn finish(&mut self, logs: Vec<Log>) {
+        let mut logs = logs.into_iter();
+        self.offer_what_waits(&mut logs);
+        assert_eq!(logs.len(), 0, "nothing else is offered");
+    }
+
+    fn waiting_bytes(&self) -> usize {
+        self.waiting.iter().map(|line| line.bytes.len()).sum()
+    }
+
+    fn offered(&self, event: &OwnedEvent) -> Offered {
+        let mut bytes = line(&event.view(&Arena::new()), self.capture);
+        let inside_line = self.unsure || self.file.last() != Some(&b'\n');
+        if inside_line && self.waiting.is_empty() {
+            bytes.insert(0, b'\n');
+        }
+        Offered { event: event.clone(), bytes }
+    }
+
+    fn offer_what_waits(&mut self, logs: &mut impl Iterator<Item = Log>) {
+        let lines = std::mem::take(&mut self.waiting);
+        if lines.is_empty() {
+            return;
+        }
+        let log = logs.next().expect("lines are offered, and flushed once");
+        assert!(!log.misused, "the writer was given nothing to write, or more of a line after a failure");
+        let all: Vec<u8> = lines.iter().flat_map(|line| line.bytes.iter().copied()).collect();
+        assert!(all.starts_with(&log.arrived), "lines, or their beginning, on lines of their own");
         if log.write_failures == 0 {
-            assert_eq!(arrived.len(), offered.len(), "nothing failed");
+            assert_eq!(log.arrived.len(), all.len(), "nothing failed");
         }
-        if log.acknowledged < text {
-            self.dropped += 1;
+        let mut start = 0;
+        for line in lines {
+            let end_of_text = start + line.bytes.len() - 1;
+            self.dropped += u64::from(log.acknowledged < end_of_text);
+            let start_of_text = start + usize::from(line.bytes[0] == b'\n');
+            if log.arrived.len() >= end_of_text {
+                self.whole.push(canonical::event(&line.event, self.capture));
+            } else if log.arrived.len() > start_of_text {
+                self.fragments += 1;
+            }
+            start = end_of_text + 1;
         }
-        let body = arrived.len().saturating_sub(usize::from(inside_line));
-        if arrived.len() >= text {
-            self.whole.push(canonical::event(event, capture));
-        } else if body > 0 {
-            self.fragments += 1;
-        }
-        // Nothing of this line was acknowledged, so what was unsure stays so.
+        // Nothing of these lines was acknowledged, so what was unsure stays so.
         self.unsure = log.panicked_in_write || (self.unsure && log.acknowledged == 0);
+        self.out += log.acknowledged;
         self.last_error = log.last_error.or(self.last_error);
-        self.file = file.to_vec();
+        self.file.extend_from_slice(&log.arrived);
     }
 
     /// A reader finds the whole lines in order, and a fault for each fragment.
-    fn reads_back(&self, capture: ValueCapture) {
+    fn reads_back(&self) {
         let mut reader = TraceReader::new(&self.file[..]);
-        assert_eq!(reader.header().expect("a header").map(|header| header.values), Some(capture));
+        assert_eq!(reader.header().expect("a header").map(|header| header.values), Some(self.capture));
         let mut whole = self.whole.iter();
         let mut fragments = 0;
         loop {
