@@ -40,7 +40,8 @@ pub trait TraceSink: Send + Sync {
     fn record(&self, event: &TraceEvent<'_>);
 
     /// Whether recording does anything. A runtime asks before it gathers an event's parts; where the answer is no,
-    /// tracing costs that question and nothing else.
+    /// tracing costs that question and nothing else: through a `&dyn TraceSink` a call that returns at once, through an
+    /// `Option` of it that is `None` a test of a pointer, a quarter of that.
     fn is_recording(&self) -> bool {
         true
     }
