@@ -38,12 +38,33 @@ impl Eight {
         let twos = hundreds | (fours - 100 * hundreds) << 16;
         let tens = ((twos * 103) >> 10) & 0x000f_000f_000f_000f;
         let ones = tens | (twos - 10 * tens) << 8;
-        // The last digit stays, even if it is a zero.
-        let leading_zeros = (ones | 1 << 63).trailing_zeros() / 8;
-        let text = (ones | u64::from_ne_bytes([b'0'; 8])) >> (8 * leading_zeros);
-        (text.to_le_bytes(), 8 - leading_zeros as usize)
+        let len = self.len();
+        let text = (ones | u64::from_ne_bytes([b'0'; 8])) >> (64 - 8 * len);
+        (text.to_le_bytes(), len)
+    }
+
+    /// How many digits there are, from the number itself: what follows them must not wait until they are worked out.
+    #[inline(always)]
+    fn len(self) -> usize {
+        let bits = (self.0 | 1).ilog2() as usize;
+        ((self.0 + LENGTHS[bits % LENGTHS.len()]) >> 32) as usize
     }
 }
+
+/// For each place of the highest bit what has to be added to a number, so that the upper half of the sum is its count of
+/// digits: the count itself, less the power of ten at which it grows by one, if there is one among these numbers.
+static LENGTHS: [u64; 32] = {
+    let mut lengths = [0; 32];
+    let mut bits = 0;
+    while bits < 32 {
+        let least = 1_u64 << bits;
+        let digits = least.ilog10() + 1;
+        let power = 10_u64.pow(digits);
+        lengths[bits] = if power < 2 * least { ((digits as u64 + 1) << 32) - power } else { (digits as u64) << 32 };
+        bits += 1;
+    }
+    lengths
+};
 
 /// The size of a float that has four digits at most behind its point: a price, a percentage, a whole number.
 ///
