@@ -5,10 +5,12 @@ use std::fmt::{self, Write};
 use cove_trace::summary::{escaped, is_unsafe_to_show};
 use unicode_width::UnicodeWidthChar;
 
-/// Text for one row. Whatever is written to it is escaped where it could act on a terminal or begin another row, and once its
-/// columns are used up it refuses more, so that writing a large value stops early.
-pub(crate) struct Cells {
-    text: String,
+/// Text for one row, which goes behind another. Whatever is written to it is escaped where it could act on a terminal or begin
+/// another row, and once its columns are used up it refuses more, so that writing a large value stops early.
+pub(crate) struct Cells<'t> {
+    text: &'t mut String,
+    /// Where it begins in the text.
+    start: usize,
     limit: usize,
     width: usize,
     /// Where the text ends, and how wide it is there, that leaves a column for the ellipsis.
@@ -17,23 +19,21 @@ pub(crate) struct Cells {
     cut: bool,
 }
 
-/// As much as most rows take.
-const ROOM: usize = 128;
-
 /// Characters without a width take none of the columns, so the bytes are limited too: to this many for each column.
 const BYTES_A_COLUMN: usize = 32;
 
-impl Cells {
-    /// Text of that many columns at most; none for no limit.
-    pub(crate) fn new(limit: Option<usize>) -> Self {
-        Self {
-            text: String::with_capacity(ROOM),
-            limit: limit.unwrap_or(usize::MAX),
-            width: 0,
-            short_end: 0,
-            short_width: 0,
-            cut: false,
-        }
+impl<'t> Cells<'t> {
+    /// Text of that many columns at most, behind `text`; none for no limit.
+    pub(crate) fn behind(text: &'t mut String, limit: Option<usize>) -> Self {
+        let start = text.len();
+        let limit = limit.unwrap_or(usize::MAX);
+        Self { text, start, limit, width: 0, short_end: start, short_width: 0, cut: false }
+    }
+
+    /// Begins anew, with another limit.
+    pub(crate) fn restart(self, limit: usize) -> Self {
+        self.text.truncate(self.start);
+        Self::behind(self.text, Some(limit))
     }
 
     /// The columns that the finished text takes. Not counted when there is no limit.
@@ -46,20 +46,19 @@ impl Cells {
         self.cut
     }
 
-    /// The text, with an ellipsis at its end if it was cut.
-    pub(crate) fn finish(mut self) -> String {
+    /// Puts an ellipsis at the end of the text if it was cut.
+    pub(crate) fn finish(self) {
         if self.cut {
             self.text.truncate(self.short_end);
             if self.limit > 0 {
                 self.text.push('…');
             }
         }
-        self.text
     }
 
     fn push(&mut self, character: char) -> fmt::Result {
         let width = self.width.saturating_add(character.width().unwrap_or(0));
-        if width > self.limit || self.text.len() / BYTES_A_COLUMN > self.limit {
+        if width > self.limit || (self.text.len() - self.start) / BYTES_A_COLUMN > self.limit {
             self.cut = true;
             return Err(fmt::Error);
         }
@@ -73,13 +72,13 @@ impl Cells {
     }
 }
 
-impl Write for Cells {
+impl Write for Cells<'_> {
     fn write_str(&mut self, text: &str) -> fmt::Result {
         if self.cut {
             return Err(fmt::Error);
         }
         if self.limit == usize::MAX {
-            return write!(self.text, "{}", escaped(text));
+            return escaped(text).write_to(self.text);
         }
         let mut bytes = [0; 4];
         for character in text.chars() {
@@ -100,10 +99,12 @@ mod tests {
     use unicode_width::UnicodeWidthStr as _;
 
     fn cells(limit: usize, text: &str) -> String {
-        let mut cells = Cells::new(Some(limit));
+        let mut shown = "before".to_owned();
+        let mut cells = Cells::behind(&mut shown, Some(limit));
         assert_eq!(cells.write_str(text).is_err(), cells.is_cut());
         let width = cells.width();
-        let shown = cells.finish();
+        cells.finish();
+        let shown = shown.split_off("before".len());
         assert!(shown.width() <= width && width <= limit, "{shown:?} in {width} of {limit}");
         shown
     }
@@ -137,8 +138,10 @@ mod tests {
 
     #[test]
     fn without_a_limit_all_of_it_stays() {
-        let mut all = Cells::new(None);
+        let mut shown = String::new();
+        let mut all = Cells::behind(&mut shown, None);
         writeln!(all, "{}", "日\u{1b}".repeat(1_000)).unwrap();
-        assert_eq!(all.finish(), "日\\u{1b}".repeat(1_000) + "\\n");
+        all.finish();
+        assert_eq!(shown, "日\\u{1b}".repeat(1_000) + "\\n");
     }
 }

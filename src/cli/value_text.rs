@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Display, Write};
 
-use cove_trace::summary::duration;
+use cove_trace::summary::write_duration;
 use cove_trace::{RecordedValue, TraceValue as _};
 
 /// Writes a value as a program would spell it: `Point { x: 1, tags: ["a"] }`. What is written may hold anything that the
@@ -15,7 +15,7 @@ pub(crate) fn write_value(out: &mut impl Write, value: &RecordedValue<'_>) -> fm
             out.write_char(']')
         }
         RecordedValue::Enum(value) => {
-            write!(out, "{}.{}", value.name, value.case)?;
+            write_all(out, &[value.name, ".", value.case])?;
             if value.payload.is_empty() {
                 return Ok(());
             }
@@ -23,17 +23,55 @@ pub(crate) fn write_value(out: &mut impl Write, value: &RecordedValue<'_>) -> fm
             write_list(out, value.payload)?;
             out.write_char(')')
         }
-        RecordedValue::Struct(value) if value.fields.is_empty() => write!(out, "{} {{}}", value.name),
+        RecordedValue::Struct(value) if value.fields.is_empty() => write_all(out, &[value.name, " {}"]),
         RecordedValue::Struct(value) => {
-            write!(out, "{} {{ ", value.name)?;
+            write_all(out, &[value.name, " { "])?;
             for (index, field) in value.fields.iter().enumerate() {
-                write!(out, "{}{}: ", if index > 0 { ", " } else { "" }, field.name)?;
+                write_all(out, &[if index > 0 { ", " } else { "" }, field.name, ": "])?;
                 write_value(out, &field.value)?;
             }
             out.write_str(" }")
         }
-        ref leaf => write!(out, "{}", Leaf(leaf)),
+        ref leaf => write_leaf(out, leaf),
     }
+}
+
+// Without the cost of formatting, which is more than all the rest.
+
+fn write_all(out: &mut impl Write, texts: &[&str]) -> fmt::Result {
+    texts.iter().try_for_each(|text| out.write_str(text))
+}
+
+fn write_leaf(out: &mut impl Write, leaf: &RecordedValue<'_>) -> fmt::Result {
+    match *leaf {
+        RecordedValue::Unit => out.write_str("()"),
+        RecordedValue::Bool(value) => out.write_str(if value { "true" } else { "false" }),
+        RecordedValue::Int(value) => out.write_str(itoa::Buffer::new().format(value)),
+        RecordedValue::Float(value) => write!(out, "{value:?}"),
+        RecordedValue::Duration { ns } => {
+            out.write_str(if ns < 0 { "-" } else { "" })?;
+            write_duration(out, ns.unsigned_abs().into())
+        }
+        RecordedValue::String(text) => write_quoted(out, text),
+        RecordedValue::Resource(value) => write_all(out, &[value.name, "#", itoa::Buffer::new().format(value.id)]),
+        RecordedValue::Redacted { of } => write_all(out, &["<redacted ", of, ">"]),
+        RecordedValue::Opaque(value) => write_all(out, &["<", value.of, ": ", value.shown, ">"]),
+        ref other => write_all(out, &["<", &other.type_name(), ">"]),
+    }
+}
+
+/// Writes a text between quotes, in which quotes and backslashes have a backslash before them.
+fn write_quoted(out: &mut impl Write, text: &str) -> fmt::Result {
+    out.write_char('"')?;
+    let mut plain = text;
+    while let Some(at) = memchr::memchr2(b'"', b'\\', plain.as_bytes()) {
+        out.write_str(&plain[..at])?;
+        out.write_char('\\')?;
+        out.write_str(&plain[at..=at])?;
+        plain = &plain[at + 1..];
+    }
+    out.write_str(plain)?;
+    out.write_char('"')
 }
 
 /// Writes values with commas between them.
@@ -52,38 +90,7 @@ pub(crate) struct Leaf<'v>(pub(crate) &'v RecordedValue<'v>);
 
 impl Display for Leaf<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match *self.0 {
-            RecordedValue::Unit => f.write_str("()"),
-            RecordedValue::Bool(value) => write!(f, "{value}"),
-            RecordedValue::Int(value) => write!(f, "{value}"),
-            RecordedValue::Float(value) => write!(f, "{value:?}"),
-            RecordedValue::Duration { ns } => {
-                write!(f, "{}{}", if ns < 0 { "-" } else { "" }, duration(ns.unsigned_abs().into()))
-            }
-            RecordedValue::String(text) => write!(f, "{}", Quoted(text)),
-            RecordedValue::Resource(value) => write!(f, "{}#{}", value.name, value.id),
-            RecordedValue::Redacted { of } => write!(f, "<redacted {of}>"),
-            RecordedValue::Opaque(value) => write!(f, "<{}: {}>", value.of, value.shown),
-            ref other => write!(f, "<{}>", other.type_name()),
-        }
-    }
-}
-
-/// A text between quotes, in which quotes and backslashes have a backslash before them.
-pub(crate) struct Quoted<'t>(pub(crate) &'t str);
-
-impl Display for Quoted<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_char('"')?;
-        let mut plain = self.0;
-        while let Some(at) = memchr::memchr2(b'"', b'\\', plain.as_bytes()) {
-            f.write_str(&plain[..at])?;
-            f.write_char('\\')?;
-            f.write_str(&plain[at..=at])?;
-            plain = &plain[at + 1..];
-        }
-        f.write_str(plain)?;
-        f.write_char('"')
+        write_leaf(f, self.0)
     }
 }
 

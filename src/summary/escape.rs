@@ -1,6 +1,6 @@
 //! Names and messages of a trace as they may be shown on a terminal.
 
-use std::fmt;
+use std::fmt::{self, Write};
 
 /// The text with whatever could act on a terminal or forge a row shown as an escape, as in `\n` or `\u{1b}`.
 ///
@@ -29,29 +29,49 @@ pub fn is_unsafe_to_show(character: char) -> bool {
         )
 }
 
-impl fmt::Display for Escaped<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Escaped<'_> {
+    /// Writes it, as its `Display` does, without the cost of formatting.
+    ///
+    /// # Errors
+    ///
+    /// Those of `out`.
+    pub fn write_to(&self, out: &mut impl Write) -> fmt::Result {
         let text = self.0;
         let (mut plain_from, mut at) = (0, 0);
-        // Runs of printable ASCII, of which most text is, are passed byte by byte.
-        while let Some(run) = text.as_bytes()[at..].iter().position(|byte| !matches!(byte, b' '..=b'~')) {
-            at += run;
+        loop {
+            at += plain_ascii(&text.as_bytes()[at..]);
             let Some(character) = text[at..].chars().next() else { break };
             let next = at + character.len_utf8();
             if is_unsafe_to_show(character) {
-                f.write_str(&text[plain_from..at])?;
+                out.write_str(&text[plain_from..at])?;
                 match character {
-                    '\n' => f.write_str("\\n")?,
-                    '\r' => f.write_str("\\r")?,
-                    '\t' => f.write_str("\\t")?,
-                    other => write!(f, "{}", other.escape_unicode())?,
+                    '\n' => out.write_str("\\n")?,
+                    '\r' => out.write_str("\\r")?,
+                    '\t' => out.write_str("\\t")?,
+                    other => write!(out, "{}", other.escape_unicode())?,
                 }
                 plain_from = next;
             }
             at = next;
         }
-        f.write_str(&text[plain_from..])
+        out.write_str(&text[plain_from..])
     }
+}
+
+impl fmt::Display for Escaped<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.write_to(f)
+    }
+}
+
+/// How many of the first bytes are printable ASCII, of which most text is.
+fn plain_ascii(bytes: &[u8]) -> usize {
+    let is_plain = |byte: &u8| matches!(byte, b' '..=b'~');
+    // Looked at all together, which a compiler makes one comparison of.
+    let (blocks, _) = bytes.as_chunks::<16>();
+    let plain =
+        16 * blocks.iter().take_while(|block| block.iter().fold(true, |all, byte| all & is_plain(byte))).count();
+    plain + bytes[plain..].iter().take_while(|byte| is_plain(byte)).count()
 }
 
 #[cfg(test)]

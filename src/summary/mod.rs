@@ -49,7 +49,7 @@ pub use self::rows::{
     Tasks,
 };
 use self::top::Top;
-pub use self::units::duration;
+pub use self::units::{duration, write_duration};
 use self::waits::Waits;
 use crate::event::{ENTRY_TASK, HeapSummary, HostCall, HostOutcome, TraceEvent, TraceHeader};
 use crate::parallel::{Parts, ReadAt};

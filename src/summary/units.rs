@@ -1,31 +1,64 @@
 //! Durations for people.
 
-const MICROSECOND: u128 = 1_000;
-const MILLISECOND: u128 = 1_000 * MICROSECOND;
-const SECOND: u128 = 1_000 * MILLISECOND;
+use std::fmt::{self, Write};
+
+const MICROSECOND: u64 = 1_000;
+const MILLISECOND: u64 = 1_000 * MICROSECOND;
+const SECOND: u64 = 1_000 * MILLISECOND;
+const MINUTE: u64 = 60 * SECOND;
 
 /// Nanoseconds as a duration for people, in the unit that suits it and cut off after three digits: `417 ns`, `1.23 ms`,
 /// `59.9 s`, `2m05s`, `31h07m`.
 #[must_use]
 pub fn duration(nanoseconds: u128) -> String {
-    let seconds = nanoseconds / SECOND;
-    match nanoseconds {
-        0..MICROSECOND => format!("{nanoseconds} ns"),
-        MICROSECOND..MILLISECOND => three_digits(nanoseconds, MICROSECOND, "µs"),
-        MILLISECOND..SECOND => three_digits(nanoseconds, MILLISECOND, "ms"),
-        _ if seconds < 60 => three_digits(nanoseconds, SECOND, "s"),
-        _ if seconds < 3600 => format!("{}m{:02}s", seconds / 60, seconds % 60),
-        _ => format!("{}h{:02}m", seconds / 3600, seconds / 60 % 60),
+    let mut text = String::new();
+    // A `String` takes everything.
+    let _ = write_duration(&mut text, nanoseconds);
+    text
+}
+
+/// Writes what [`duration`] gives, and allocates nothing.
+///
+/// # Errors
+///
+/// Those of `out`.
+pub fn write_duration(out: &mut impl Write, nanoseconds: u128) -> fmt::Result {
+    match u64::try_from(nanoseconds) {
+        Ok(short @ 0..MICROSECOND) => {
+            write_number(out, short)?;
+            out.write_str(" ns")
+        }
+        Ok(short @ MICROSECOND..MILLISECOND) => write_three_digits(out, short, MICROSECOND, " µs"),
+        Ok(short @ MILLISECOND..SECOND) => write_three_digits(out, short, MILLISECOND, " ms"),
+        Ok(short @ SECOND..MINUTE) => write_three_digits(out, short, SECOND, " s"),
+        _ => {
+            let seconds = nanoseconds / u128::from(SECOND);
+            if seconds < 3600 {
+                write!(out, "{}m{:02}s", seconds / 60, seconds % 60)
+            } else {
+                write!(out, "{}h{:02}m", seconds / 3600, seconds / 60 % 60)
+            }
+        }
     }
 }
 
-fn three_digits(nanoseconds: u128, unit: u128, name: &str) -> String {
+/// `nanoseconds` as so many `unit`s, which must be less than a thousand.
+fn write_three_digits(out: &mut impl Write, nanoseconds: u64, unit: u64, name: &str) -> fmt::Result {
     let (whole, rest) = (nanoseconds / unit, nanoseconds % unit);
-    match whole {
-        0..10 => format!("{whole}.{:02} {name}", rest * 100 / unit),
-        10..100 => format!("{whole}.{} {name}", rest * 10 / unit),
-        _ => format!("{whole} {name}"),
+    write_number(out, whole)?;
+    if whole < 100 {
+        let hundredths = rest * 100 / unit;
+        out.write_char('.')?;
+        write_number(out, hundredths / 10)?;
+        if whole < 10 {
+            write_number(out, hundredths % 10)?;
+        }
     }
+    out.write_str(name)
+}
+
+fn write_number(out: &mut impl Write, number: u64) -> fmt::Result {
+    out.write_str(itoa::Buffer::new().format(number))
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use std::io::{self, Read, Write};
 use cove_trace::{TraceEvent, TraceReader};
 
 pub(crate) use self::filter::Filter;
-use self::row::{Layout, TITLES};
+use self::row::{Layout, Rows, TITLES};
 use crate::diagnostics::{Diagnostics, note};
 use crate::follow::source::{FollowedFile, Watcher};
 use crate::input::Input;
@@ -69,9 +69,9 @@ pub(crate) fn run(args: &Args, output: &mut Output, diagnostics: &mut Diagnostic
     let name = args.file.name();
     read(&timeline, &mut reader, &name, diagnostics)?;
     let mut timeline = timeline.into_inner();
-    timeline.end()?;
+    timeline.given.end()?;
     // An empty answer may be a question that was meant otherwise. For people: a program sees that nothing came.
-    if timeline.given == 0 && timeline.left > 0 && terminal::is_read_by_a_person() {
+    if timeline.given.count == 0 && timeline.given.left > 0 && terminal::is_read_by_a_person() {
         note(&name, "none of its events is what was asked for");
     }
     Ok(())
@@ -89,10 +89,10 @@ pub(crate) fn follow(
     let Some(path) = file.path() else {
         let Some(mut reader) = file.open(diagnostics) else { return Ok(()) };
         let mut timeline = Timeline::begin(filter, shape, output)?;
-        timeline.is_live = true;
+        timeline.given.is_live = true;
         let timeline = RefCell::new(timeline);
         read(&timeline, &mut reader, &name, diagnostics)?;
-        return timeline.into_inner().end();
+        return timeline.into_inner().given.end();
     };
     let timeline = RefCell::new(Timeline::begin(filter, shape, output)?);
     let waiting = Waiting { timeline: &timeline, failure: RefCell::new(None), name: &name };
@@ -102,7 +102,7 @@ pub(crate) fn follow(
     }
     match waiting.failure.take() {
         Some(failure) => Err(failure),
-        None => timeline.borrow_mut().end(),
+        None => timeline.borrow_mut().given.end(),
     }
 }
 
@@ -148,14 +148,14 @@ fn read(
             Err(_) if timeline.is_given_up => break,
             Err(error) => {
                 // What came before it is seen before it.
-                timeline.output.flush()?;
+                timeline.given.output.flush()?;
                 diagnostics.fault(name, &error);
                 Chosen::Not
             }
         };
         match chosen {
-            Chosen::Row(row) => timeline.give(row.as_bytes())?,
-            Chosen::Line => timeline.give(reader.line_text())?,
+            Chosen::Row => timeline.give_row()?,
+            Chosen::Line => timeline.given.give(reader.line_text())?,
             Chosen::Not => {}
         }
         timeline.passed(reader.line());
@@ -166,45 +166,41 @@ fn read(
 /// The events that were asked for, on their way out.
 struct Timeline<'a> {
     filter: &'a Filter,
-    /// How rows are made; none for the lines of the file.
-    layout: Option<Layout>,
-    /// How many events were given, and how many may still be.
-    given: u64,
+    /// None for the lines of the file.
+    rows: Option<Rows>,
+    given: Given<'a>,
+    is_past_last_line: bool,
+    /// Whether nobody reads what is given, so that waiting for more is over.
+    is_given_up: bool,
+}
+
+/// The rows or lines that are given.
+struct Given<'a> {
+    count: u64,
+    /// How many more may be given.
     left: u64,
     /// The last ones, if only those are wanted, and how many of them.
     tail: Option<(usize, VecDeque<Vec<u8>>)>,
-    is_past_last_line: bool,
-    /// Whether each row is to be seen at once.
+    /// Whether each is to be seen at once.
     is_live: bool,
-    /// Whether nobody reads what is given, so that waiting for more is over.
-    is_given_up: bool,
     output: &'a mut Output,
 }
 
 impl<'a> Timeline<'a> {
     fn begin(filter: &'a Filter, shape: &Shape, output: &'a mut Output) -> io::Result<Self> {
-        let layout = (!shape.json)
-            .then(|| Layout { width: if shape.full { None } else { terminal::width() }, colored: output.is_colored() });
-        if layout.is_some() {
+        let width = if shape.full { None } else { terminal::width() };
+        let rows = (!shape.json).then(|| Rows::new(Layout { width, colored: output.is_colored() }));
+        if rows.is_some() {
             writeln!(output, "{TITLES}")?;
         }
         let tail = shape.tail.map(|wanted| (wanted, VecDeque::new()));
-        Ok(Self {
-            filter,
-            layout,
-            given: 0,
-            left: shape.limit.unwrap_or(u64::MAX),
-            tail,
-            is_past_last_line: false,
-            is_live: false,
-            is_given_up: false,
-            output,
-        })
+        let given = Given { count: 0, left: shape.limit.unwrap_or(u64::MAX), tail, is_live: false, output };
+        Ok(Self { filter, rows, given, is_past_last_line: false, is_given_up: false })
     }
 
     /// Whether no more events are wanted.
     fn is_done(&self) -> bool {
-        self.left == 0 || self.is_past_last_line
+        self.given.left == 0 || self.is_past_last_line
     }
 
     /// Learns that the trace was read up to this line.
@@ -212,22 +208,47 @@ impl<'a> Timeline<'a> {
         self.is_past_last_line = self.filter.last_line().is_some_and(|last| line >= last);
     }
 
-    fn choose(&self, line: u64, event: &TraceEvent<'_>) -> Chosen {
-        match &self.layout {
-            _ if !self.filter.admits(line, event) => Chosen::Not,
-            Some(layout) => Chosen::Row(layout.row(line, event)),
+    fn choose(&mut self, line: u64, event: &TraceEvent<'_>) -> Chosen {
+        if !self.filter.admits(line, event) {
+            return Chosen::Not;
+        }
+        match &mut self.rows {
+            Some(rows) => {
+                rows.make(line, event);
+                Chosen::Row
+            }
             None => Chosen::Line,
         }
     }
 
+    /// Gives the row that was made last.
+    fn give_row(&mut self) -> io::Result<()> {
+        self.rows.as_ref().map_or(Ok(()), |rows| self.given.give(rows.last().as_bytes()))
+    }
+
+    /// Lets everything be seen that was given so far, since more is only to come.
+    fn catch_up(&mut self) -> io::Result<()> {
+        let caught_up = self.given.end().and_then(|()| self.given.output.flush());
+        let caught_up = match caught_up {
+            Ok(()) if self.given.output.is_closed() => Err(io::ErrorKind::BrokenPipe.into()),
+            other => other,
+        };
+        self.is_given_up = caught_up.is_err();
+        caught_up
+    }
+}
+
+impl Given<'_> {
     fn give(&mut self, row: &[u8]) -> io::Result<()> {
-        self.given += 1;
+        self.count += 1;
         self.left -= 1;
         match &mut self.tail {
             Some((wanted, rows)) => {
-                rows.push_back(row.to_vec());
-                if rows.len() > *wanted {
-                    rows.pop_front();
+                let mut kept = if rows.len() < *wanted { None } else { rows.pop_front() }.unwrap_or_default();
+                if *wanted > 0 {
+                    kept.clear();
+                    kept.extend_from_slice(row);
+                    rows.push_back(kept);
                 }
                 Ok(())
             }
@@ -236,17 +257,6 @@ impl<'a> Timeline<'a> {
                 if self.is_live { self.output.flush() } else { Ok(()) }
             }
         }
-    }
-
-    /// Lets everything be seen that was given so far, since more is only to come.
-    fn catch_up(&mut self) -> io::Result<()> {
-        let caught_up = self.end().and_then(|()| self.output.flush());
-        let caught_up = match caught_up {
-            Ok(()) if self.output.is_closed() => Err(io::ErrorKind::BrokenPipe.into()),
-            other => other,
-        };
-        self.is_given_up = caught_up.is_err();
-        caught_up
     }
 
     /// Gives what was held back until the end was known.
@@ -266,7 +276,8 @@ fn write_row(output: &mut Output, row: &[u8]) -> io::Result<()> {
 /// What is to be given of an event.
 enum Chosen {
     Not,
-    Row(String),
+    /// The row that was made of it.
+    Row,
     /// Its line as the reader has it.
     Line,
 }

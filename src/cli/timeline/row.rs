@@ -1,10 +1,10 @@
 //! One event as one row.
 
 use std::fmt::{self, Write};
-use std::time::Duration;
+use std::iter;
 
 use clap::builder::styling::{AnsiColor, Effects, Style};
-use cove_trace::summary::duration;
+use cove_trace::summary::write_duration;
 use cove_trace::{ENTRY_TASK, HostCall, HostOutcome, RunOutcome, TraceEvent};
 
 use super::filter::wait_of;
@@ -14,9 +14,6 @@ use crate::value_text::{write_list, write_value};
 /// What stands over the rows.
 pub(super) const TITLES: &str = "   line   task       wait  event";
 
-/// The columns before the event.
-const BEFORE: usize = "   line   task       wait  ".len();
-
 /// How rows are made.
 #[derive(Clone, Copy)]
 pub(super) struct Layout {
@@ -25,24 +22,82 @@ pub(super) struct Layout {
     pub(super) colored: bool,
 }
 
-impl Layout {
-    /// The row of the event on that line, its newline left out.
-    pub(super) fn row(&self, line: u64, event: &TraceEvent<'_>) -> String {
-        let task = task_of(event).map(|task| task.to_string()).unwrap_or_default();
-        let wait = wait_of(event).map(shown).unwrap_or_default();
-        let before = format!("{line:>7}  {task:>5}  {wait:>9}  ");
-        // Long figures take their room from the event.
-        let taken = before.chars().count().max(BEFORE);
-        let what = describe(event, self.width.map(|width| width.saturating_sub(taken)));
-        match style_of(event).filter(|_| self.colored) {
-            Some(style) => before + &format!("{style}{what}{style:#}"),
-            None => before + &what,
-        }
-    }
+/// Makes rows, one at a time, in the memory of the ones before.
+pub(super) struct Rows {
+    layout: Layout,
+    row: String,
+    /// A part of the row, before it is known where it goes.
+    part: String,
 }
 
-fn shown(time: Duration) -> String {
-    duration(time.as_nanos())
+impl Rows {
+    pub(super) const fn new(layout: Layout) -> Self {
+        Self { layout, row: String::new(), part: String::new() }
+    }
+
+    /// The row that was made last, without a newline.
+    pub(super) fn last(&self) -> &str {
+        &self.row
+    }
+
+    /// Makes the row of the event on that line.
+    pub(super) fn make(&mut self, line: u64, event: &TraceEvent<'_>) {
+        self.row.clear();
+        let mut columns = self.put_column(7, |out| out.write_str(itoa::Buffer::new().format(line)));
+        columns += self.put_column(5, |out| match task_of(event) {
+            Some(task) => out.write_str(itoa::Buffer::new().format(task)),
+            None => Ok(()),
+        });
+        columns += self.put_column(9, |out| match wait_of(event) {
+            Some(wait) => write_duration(out, wait.as_nanos()),
+            None => Ok(()),
+        });
+        // Long figures take their room from the event.
+        let room = self.layout.width.map(|width| width.saturating_sub(columns));
+        let style = style_of(event).filter(|_| self.layout.colored);
+        if let Some(style) = style {
+            self.row += &style.to_string();
+        }
+        match event {
+            TraceEvent::HostCall(call) => self.put_call(call, room),
+            other => written(Cells::behind(&mut self.row, room), |out| write_event(out, other)).finish(),
+        }
+        if let Some(style) = style {
+            self.row += &format!("{style:#}");
+        }
+    }
+
+    /// Puts a figure to the right of so many columns, and two spaces behind it. Gives how many columns that took.
+    fn put_column(&mut self, width: usize, write: impl FnOnce(&mut String) -> fmt::Result) -> usize {
+        self.part.clear();
+        // A `String` takes everything.
+        let _ = write(&mut self.part);
+        let taken = self.part.chars().count();
+        self.row.extend(iter::repeat_n(' ', width.saturating_sub(taken)));
+        self.row += &self.part;
+        self.row += "  ";
+        width.max(taken) + 2
+    }
+
+    /// Puts a call and what came of it, which is not to be pushed off the row by long arguments: they get what it leaves, and
+    /// it leaves them half.
+    fn put_call(&mut self, call: &HostCall<'_>, room: Option<usize>) {
+        let asked = written(Cells::behind(&mut self.row, room), |out| write_asked(out, call));
+        let Some(columns) = room else {
+            return written(asked, |out| write_outcome(out, call)).finish();
+        };
+        let for_outcome = if asked.is_cut() { columns / 2 } else { (columns - asked.width()).max(columns / 2) };
+        self.part.clear();
+        let outcome = written(Cells::behind(&mut self.part, Some(for_outcome)), |out| write_outcome(out, call));
+        let left = columns - outcome.width().min(columns);
+        outcome.finish();
+        if asked.width() <= left && !asked.is_cut() {
+            asked.finish();
+        } else {
+            written(asked.restart(left), |out| write_asked(out, call)).finish();
+        }
+        self.row += &self.part;
+    }
 }
 
 /// The task that an event is about, or that did it.
@@ -70,44 +125,21 @@ fn style_of(event: &TraceEvent<'_>) -> Option<Style> {
     }
 }
 
-/// What happened, in so many columns.
-fn describe(event: &TraceEvent<'_>, room: Option<usize>) -> String {
-    match event {
-        TraceEvent::HostCall(call) => describe_call(call, room),
-        other => written(room, |out| write_event(out, other)).finish(),
-    }
-}
-
-/// A call and what came of it, which is not to be pushed off the row by long arguments: they get what it leaves, and it
-/// leaves them half.
-fn describe_call(call: &HostCall<'_>, room: Option<usize>) -> String {
-    let asked = written(room, |out| write_asked(out, call));
-    let Some(columns) = room else { return asked.finish() + &written(None, |out| write_outcome(out, call)).finish() };
-    let for_outcome = if asked.is_cut() { columns / 2 } else { (columns - asked.width()).max(columns / 2) };
-    let outcome = written(Some(for_outcome), |out| write_outcome(out, call));
-    let left = columns - outcome.width().min(columns);
-    let asked = if asked.width() <= left && !asked.is_cut() {
-        asked
-    } else {
-        written(Some(left), |out| write_asked(out, call))
-    };
-    asked.finish() + &outcome.finish()
-}
-
-fn written(room: Option<usize>, write: impl FnOnce(&mut Cells) -> fmt::Result) -> Cells {
-    let mut cells = Cells::new(room);
+fn written<'t>(mut cells: Cells<'t>, write: impl FnOnce(&mut Cells<'t>) -> fmt::Result) -> Cells<'t> {
     // The one error there is says that the columns are used up, which the cells know.
     let _ = write(&mut cells);
     cells
 }
 
-fn write_asked(out: &mut Cells, call: &HostCall<'_>) -> fmt::Result {
-    write!(out, "{}.{}(", call.site.module(), call.site.op())?;
+fn write_asked(out: &mut Cells<'_>, call: &HostCall<'_>) -> fmt::Result {
+    for text in [call.site.module(), ".", call.site.op(), "("] {
+        out.write_str(text)?;
+    }
     write_list(out, call.args)?;
     out.write_char(')')
 }
 
-fn write_outcome(out: &mut Cells, call: &HostCall<'_>) -> fmt::Result {
+fn write_outcome(out: &mut Cells<'_>, call: &HostCall<'_>) -> fmt::Result {
     if !call.granted {
         write!(out, " refused: {} not granted", call.site.capability())?;
     }
@@ -123,24 +155,28 @@ fn write_outcome(out: &mut Cells, call: &HostCall<'_>) -> fmt::Result {
     }
 }
 
-fn write_event(out: &mut Cells, event: &TraceEvent<'_>) -> fmt::Result {
+fn write_event(out: &mut Cells<'_>, event: &TraceEvent<'_>) -> fmt::Result {
     match *event {
         TraceEvent::HostCall(_) => Ok(()),
         TraceEvent::TaskSpawned { parent: Some(parent), scope, .. } => {
             write!(out, "spawned by task {parent} in scope {scope}")
         }
         TraceEvent::TaskSpawned { parent: None, scope, .. } => write!(out, "spawned in scope {scope}"),
-        TraceEvent::TaskCompleted { cpu, .. } => write!(out, "completed, cpu {}", shown(cpu)),
+        TraceEvent::TaskCompleted { cpu, .. } => {
+            out.write_str("completed, cpu ")?;
+            write_duration(out, cpu.as_nanos())
+        }
         TraceEvent::TaskCancelled { .. } => out.write_str("cancelled"),
         TraceEvent::EntryEnter { module, function } => write!(out, "enter {module}.{function}"),
         TraceEvent::EntryExit { module, function, cpu, .. } => {
-            write!(out, "exit {module}.{function}, cpu {}", shown(cpu))
+            write!(out, "exit {module}.{function}, cpu ")?;
+            write_duration(out, cpu.as_nanos())
         }
-        TraceEvent::HeapCollected { allocated, freed, live_objects, live_bytes, pause, .. } => write!(
-            out,
-            "heap collected in {}: objects allocated {allocated}, freed {freed}, alive {live_objects} in {live_bytes} bytes",
-            shown(pause)
-        ),
+        TraceEvent::HeapCollected { allocated, freed, live_objects, live_bytes, pause, .. } => {
+            out.write_str("heap collected in ")?;
+            write_duration(out, pause.as_nanos())?;
+            write!(out, ": objects allocated {allocated}, freed {freed}, alive {live_objects} in {live_bytes} bytes")
+        }
         TraceEvent::HeapSummary(figures) => {
             write!(out, "heap over the run: collections {}", figures.collections)?;
             for (name, figure) in [
@@ -157,7 +193,10 @@ fn write_event(out: &mut Cells, event: &TraceEvent<'_>) -> fmt::Result {
                 }
             }
             match figures.pause {
-                Some(pause) => write!(out, ", pause {}", shown(pause)),
+                Some(pause) => {
+                    out.write_str(", pause ")?;
+                    write_duration(out, pause.as_nanos())
+                }
                 None => Ok(()),
             }
         }
