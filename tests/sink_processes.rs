@@ -298,7 +298,7 @@ fn record_until_full_and_on<W: Write + Send>(
 ) -> u64 {
     const THREADS: u64 = 4;
     const EVENTS: u64 = 5_000;
-    let sink = JsonlSink::new(writer, &header()).unwrap();
+    let sink = JsonlSink::new(writer, &header()).expect("there is room for a header");
     let scope = "x".repeat(300);
     let record = |id| sink.record(&TraceEvent::TaskSpawned { id, parent: None, scope: &scope });
     let whole = |id: u64| format!(r#"{{"event":"task_spawned","id":{id},"parent":null,"scope":"{scope}"}}"#);
@@ -309,7 +309,7 @@ fn record_until_full_and_on<W: Write + Send>(
     });
     let lost = sink.dropped();
     assert!(lost > THREADS * EVENTS / 2, "only {lost} lost");
-    assert_eq!(sink.last_error().unwrap().kind(), ErrorKind::StorageFull);
+    assert_eq!(sink.last_error().map(|error| error.kind()), Some(ErrorKind::StorageFull));
     make_room();
     (THREADS * EVENTS..THREADS * EVENTS + 10).for_each(record);
     let finished = sink.finish();
@@ -368,7 +368,7 @@ fn a_writer_that_is_full_for_a_while_as_threads_record() {
             let taken = bytes.len().min(disk.room);
             if taken == 0 {
                 disk.refused += 1;
-                disk.room = if disk.refused % 100 == 0 { disk.refused % 250 } else { 0 };
+                disk.room = if disk.refused.is_multiple_of(100) { disk.refused % 250 } else { 0 };
                 return Err(ErrorKind::StorageFull.into());
             }
             disk.room -= taken;
