@@ -2,7 +2,7 @@
 # Fuzzes each target (or those named) for so many seconds, starting from its committed corpus. What is new is kept in the
 # build directory between runs; a crash ends the run with the input in fuzz/artifacts.
 # Usage: fuzz/run.sh SECONDS [TARGET...]
-# JOBS=2 runs two targets at a time. Without a nightly toolchain and cargo-fuzz it says so and does nothing.
+# JOBS=2 runs two targets at a time. Without a nightly toolchain and cargo-fuzz it says so, does nothing and ends with 77.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -10,7 +10,7 @@ seconds=${1:?how many seconds for each target}
 shift
 toolchain=${FUZZ_TOOLCHAIN:-nightly}
 
-skip() { echo "SKIPPED: fuzzing: $*"; exit 0; }
+skip() { echo "SKIPPED: fuzzing: $*"; exit 77; }
 
 cargo "+$toolchain" --version >/dev/null 2>&1 || skip "there is no $toolchain toolchain"
 cargo fuzz --version >/dev/null 2>&1 || cargo install --locked cargo-fuzz || skip "cargo-fuzz can't be installed"
