@@ -11,7 +11,7 @@ use super::targets::{reader_chunks, reading::corpus};
 /// Other spellings of each line.
 const SPELLINGS: usize = 3;
 
-/// `fuzz/run.sh` calls it: writes to `COVE_TRACE_SEEDS`, with the traces of the examples, which `COVE_TRACE_TRACES` names.
+/// `fuzz/minimise.sh` calls it: writes to `COVE_TRACE_SEEDS`, with the traces of the examples, which `COVE_TRACE_TRACES` names.
 #[test]
 #[ignore = "writes files where the environment says"]
 fn write_seeds() {
