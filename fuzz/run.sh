@@ -15,11 +15,11 @@ skip() { echo "SKIPPED: fuzzing: $*"; exit 77; }
 cargo "+$toolchain" --version >/dev/null 2>&1 || skip "there is no $toolchain toolchain"
 cargo fuzz --version >/dev/null 2>&1 || cargo install --locked cargo-fuzz || skip "cargo-fuzz can't be installed"
 
-cargo "+$toolchain" fuzz build
 if [ $# -eq 0 ]; then
     mapfile -t targets < <(cargo "+$toolchain" fuzz list)
     set -- "${targets[@]}"
 fi
+for target in "$@"; do cargo "+$toolchain" fuzz build "$target"; done
 
 run_one() {
     local target=$1 kept=${CARGO_TARGET_DIR:-fuzz/target}/corpora/$1
