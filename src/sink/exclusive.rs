@@ -1,7 +1,9 @@
 //! A lock that no thread waits for while it holds it itself.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::PoisonError;
+use std::sync::atomic::Ordering;
+
+use super::sync::{AtomicUsize, HERE, Mutex};
 
 /// A value that one thread at a time works on. What works on it may be foreign code, and come back here.
 ///
@@ -14,7 +16,7 @@ pub(super) struct Exclusive<T> {
 }
 
 impl<T> Exclusive<T> {
-    pub(super) const fn new(value: T) -> Self {
+    pub(super) fn new(value: T) -> Self {
         Self { value: Mutex::new(value), holder: AtomicUsize::new(0) }
     }
 
@@ -55,9 +57,6 @@ impl Drop for Leave<'_> {
 /// also while the thread's own variables are being destroyed.
 #[inline]
 fn this_thread() -> usize {
-    thread_local! {
-        static HERE: u8 = const { 0 };
-    }
     HERE.with(|here| std::ptr::from_ref(here).addr())
 }
 

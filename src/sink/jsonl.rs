@@ -3,7 +3,7 @@
 use std::fmt;
 use std::io::{self, Write};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 
 use super::TraceSink;
 use super::closing::{Close, Closing};
@@ -11,6 +11,7 @@ use super::exclusive::Exclusive;
 use super::fork::Origin;
 use super::losses::Losses;
 use super::output::{Output, closes_a_run};
+use super::sync::AtomicBool;
 use crate::encode::{Line, encode_header, with_line};
 use crate::event::{TraceEvent, TraceHeader};
 use crate::names::ValueCapture;

@@ -1,9 +1,10 @@
 //! What a sink lost, and why.
 
 use std::io;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError};
 
+use super::sync::{AtomicU64, Mutex};
 use crate::encode::discard;
 
 /// The account of what a sink lost. Kept apart from its writer, so that asking does not wait for the writer.

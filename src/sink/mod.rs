@@ -8,8 +8,11 @@ mod jsonl;
 mod losses;
 #[cfg(all(feature = "mmap", unix))]
 mod mapped;
+#[cfg(all(loom, test))]
+mod model;
 mod output;
 mod ring;
+mod sync;
 mod tee;
 
 use std::sync::Arc;

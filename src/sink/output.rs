@@ -2,9 +2,10 @@
 
 use std::io::{self, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 
 use super::losses::Losses;
+use super::sync::AtomicBool;
 use crate::encode::{Line, discard};
 use crate::event::TraceEvent;
 

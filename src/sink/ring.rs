@@ -4,12 +4,13 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::io::{self, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, PoisonError};
 use std::thread;
 
 use super::TraceSink;
 use super::fork::Origin;
 use super::losses::Losses;
+use super::sync::{Mutex, MutexGuard};
 use crate::encode::{discard, encode_header, with_line};
 use crate::event::{TraceEvent, TraceHeader};
 use crate::names::ValueCapture;

@@ -1,0 +1,157 @@
+//! What sinks share between threads, in all orders in which two or three of them can come to it.
+
+use std::io::{self, Write};
+use std::sync::{Arc, Weak};
+
+use loom::thread;
+
+use super::exclusive::Exclusive;
+use super::losses::Losses;
+use super::{JsonlSink, RingSink, TraceSink};
+use crate::encode::{encode_event, encode_header};
+use crate::event::{TraceEvent, TraceHeader};
+use crate::names::{RecordingBackend, RunOutcome, ValueCapture};
+
+fn header() -> TraceHeader {
+    TraceHeader::new(RecordingBackend::Vm, ValueCapture::Full, "model")
+}
+
+fn cancelled(id: u64) -> TraceEvent<'static> {
+    TraceEvent::TaskCancelled { id }
+}
+
+fn line(id: u64) -> String {
+    format!("{{\"event\":\"task_cancelled\",\"id\":{id}}}\n")
+}
+
+/// The text behind the header.
+fn events(trace: Vec<u8>) -> String {
+    let trace = String::from_utf8(trace).unwrap();
+    trace.split_once('\n').unwrap().1.to_owned()
+}
+
+#[test]
+fn one_thread_at_a_time_is_at_work_and_none_waits_for_itself() {
+    loom::model(|| {
+        // Loom has each thread use the cell alone, or says so.
+        let exclusive = Arc::new(Exclusive::new(loom::cell::Cell::new(0)));
+        let work = |exclusive: &Exclusive<loom::cell::Cell<u32>>| {
+            let inner = exclusive.with(|value| {
+                value.set(value.get() + 1);
+                exclusive.with(|_| ())
+            });
+            assert_eq!(inner, Some(None));
+        };
+        let other = Arc::clone(&exclusive);
+        let other = thread::spawn(move || work(&other));
+        work(&exclusive);
+        other.join().unwrap();
+        assert_eq!(exclusive.with(|value| value.get()), Some(2));
+    });
+}
+
+#[test]
+fn three_threads_take_turns() {
+    let mut model = loom::model::Builder::new();
+    model.preemption_bound = Some(3);
+    model.check(|| {
+        let exclusive = Arc::new(Exclusive::new(0));
+        let add = |exclusive: &Exclusive<u32>| assert_eq!(exclusive.with(|value| *value += 1), Some(()));
+        let others = [(); 2].map(|()| {
+            let exclusive = Arc::clone(&exclusive);
+            thread::spawn(move || add(&exclusive))
+        });
+        add(&exclusive);
+        others.into_iter().for_each(|other| other.join().unwrap());
+        assert_eq!(exclusive.with(|value| *value), Some(3));
+    });
+}
+
+#[test]
+fn each_loss_is_counted_once() {
+    loom::model(|| {
+        let losses = Arc::new(Losses::default());
+        let other = Arc::clone(&losses);
+        let other = thread::spawn(move || {
+            other.count(1);
+            other.remember(io::Error::other("theirs"));
+        });
+        losses.count(2);
+        losses.remember(io::Error::other("ours"));
+        let seen = losses.dropped();
+        assert!((2..=3).contains(&seen));
+        other.join().unwrap();
+        assert_eq!(losses.dropped(), 3);
+        assert!(losses.last_error().is_some());
+    });
+}
+
+/// What is written is a run's beginning and its end, whoever comes to the limit first, and nothing goes uncounted.
+#[test]
+fn what_a_limit_keeps_out_is_counted_and_leaves_no_gap() {
+    let mut room = Vec::new();
+    encode_header(&header(), ValueCapture::Full, &mut room);
+    encode_event(&cancelled(1), ValueCapture::Full, &mut room);
+    let limit = room.len() as u64;
+    loom::model(move || {
+        let sink = JsonlSink::new(Vec::new(), &header()).unwrap().with_byte_limit(limit);
+        let sink = Arc::new(sink);
+        let other = Arc::clone(&sink);
+        let other = thread::spawn(move || [2, 3].map(|id| other.record(&cancelled(id))));
+        sink.record(&cancelled(1));
+        sink.record(&TraceEvent::RunEnded { outcome: RunOutcome::Success, message: None });
+        other.join().unwrap();
+
+        let finished = Arc::into_inner(sink).unwrap().finish();
+        assert_eq!(finished.dropped, 2);
+        let text = events(finished.writer);
+        let kept: Vec<&str> = text.split_inclusive('\n').filter(|line| !line.contains("run_ended")).collect();
+        assert!(kept == [line(1)] || kept == [line(2)], "{text}");
+        assert_eq!(text.matches("run_ended").count(), 1, "{text}");
+    });
+}
+
+/// The writer records into the sink that writes: not waited for, and counted, whatever others do meanwhile.
+#[test]
+fn a_writer_that_records_is_told_from_other_threads() {
+    struct Records(Weak<JsonlSink<Records>>, Vec<u8>);
+    impl Write for Records {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            if let Some(sink) = self.0.upgrade() {
+                sink.record(&cancelled(9));
+            }
+            self.1.extend_from_slice(bytes);
+            Ok(bytes.len())
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+    loom::model(|| {
+        let sink = Arc::new_cyclic(|sink| JsonlSink::new(Records(sink.clone(), Vec::new()), &header()).unwrap());
+        let other = Arc::clone(&sink);
+        let other = thread::spawn(move || other.record(&cancelled(1)));
+        sink.record(&cancelled(2));
+        other.join().unwrap();
+        let finished = Arc::into_inner(sink).unwrap().finish();
+        assert_eq!(finished.dropped, 2);
+        let text = events(finished.writer.1);
+        assert!(text == line(1) + &line(2) || text == line(2) + &line(1), "{text}");
+    });
+}
+
+#[test]
+fn a_dump_holds_the_last_lines_of_one_moment() {
+    loom::model(|| {
+        let ring = Arc::new(RingSink::new(2 * line(1).len(), &header()));
+        let recording = Arc::clone(&ring);
+        let recording = thread::spawn(move || (1..=3).for_each(|id| recording.record(&cancelled(id))));
+        let mut dump = Vec::new();
+        ring.dump(&mut dump).unwrap();
+        let moments = [String::new(), line(1), line(1) + &line(2), line(2) + &line(3)];
+        let text = events(dump);
+        assert!(moments.contains(&text), "{text}");
+        recording.join().unwrap();
+        assert_eq!((ring.overwritten(), ring.dropped()), (1, 0));
+    });
+}
