@@ -1,222 +1,292 @@
-//! Events to a file: `JsonlSink` against the bare system call, and against tracing-subscriber's JSON layer, on the same host
-//! calls, from one thread and from two.
+//! Events to a file: `JsonlSink` over a `File`, over a `MappedFile` and with a buffer, against the bare system call with the
+//! finished line and against tracing-subscriber's JSON layer; from one thread and from two.
 //!
-//! `cargo bench --bench sink` takes the contenders in turn, prints a table of medians and what one `record` takes at its
-//! slowest, and writes the ratios to `target/sink-ratios.json`. `-- --test` makes one short pass and measures nothing.
+//! `cargo bench --bench sink` takes the contenders in turn, each into a fresh file, and times what is recorded, without
+//! opening and closing. It prints medians and what one `record` takes at its slowest, and writes the ratios to
+//! `target/sink-ratios.json`. `-- --test` makes one short pass and measures nothing.
 #![allow(missing_docs, clippy::print_stdout, reason = "a benchmark reports to a person")]
 
+#[cfg(unix)]
 mod support;
 
-use std::fs::File;
-use std::io::{self, Seek, SeekFrom, Write};
-use std::path::PathBuf;
-use std::sync::Mutex;
-use std::thread;
-use std::time::{Duration, Instant};
+/// There are no mapped files.
+#[cfg(not(unix))]
+fn main() {}
 
-use cove_trace::{
-    CallSite, HostCall, HostOutcome, JsonlSink, RecordedValue, RecordingBackend, TraceEvent, TraceHeader, TraceSink,
-    ValueCapture, encode_event,
-};
-use support::timing::{Contender, Group, medians, table, write_ratios};
-use tracing_subscriber::layer::SubscriberExt;
-
-/// Host calls in one pass, over all threads.
-const CALLS: u64 = 10_000;
-/// Rounds, in each of which every contender has its turn.
-const ROUNDS: usize = 9;
-/// Files start again from their beginning when they are this long, so that no disk is filled.
-const WRAPPED_AT: u64 = 64 << 20;
-/// Records that are timed one by one.
-const TIMED: usize = 100_000;
-
-const PATH: &str = "/srv/documents/2026/reports/quarterly-summary-of-all-regions.md";
-const TEXT: &str =
-    "The third quarter closed with \"steady\" growth in all regions but one,\nsee the table that follows.";
-
-fn main() -> io::Result<()> {
-    let is_test = std::env::args().any(|argument| argument == "--test");
-    let (calls, rounds, at_least) =
-        if is_test { (10, 1, Duration::ZERO) } else { (CALLS, ROUNDS, Duration::from_millis(100)) };
-    let mut groups = Vec::new();
-    for (name, threads) in [("one thread", 1), ("two threads", 2)] {
-        let writers = Writers::open()?;
-        let mut contenders = writers.contenders(threads, calls);
-        let times = medians(&mut contenders, rounds, at_least);
-        let nanoseconds = times.into_iter().map(|(name, time)| (name, time.as_nanos() as f64 / calls as f64)).collect();
-        groups.push(Group { name, bytes_per_event: line().len() as f64, nanoseconds });
-    }
-    println!("{}", table(&groups));
-    if !is_test {
-        let [mut each, mut buffered] = [Vec::new(), Vec::new()];
-        let writers = Writers::open()?;
-        time_each(&writers.each_event, &mut each);
-        time_each(&writers.buffered, &mut buffered);
-        for (name, times) in [("cove_trace", each), ("cove_trace_buffered", buffered)] {
-            println!(
-                "  {name:<22} p50 {:>6} ns  p99 {:>6} ns  p99.9 {:>6} ns",
-                at(&times, 0.5),
-                at(&times, 0.99),
-                at(&times, 0.999)
-            );
-        }
-        println!("ratios in {}", write_ratios("sink-ratios.json", &groups)?.display());
-    }
-    Ok(())
+#[cfg(unix)]
+fn main() -> std::io::Result<()> {
+    files::run()
 }
 
-/// The call that is recorded. It is put together at each record, as an interpreter does.
-fn with_call(record: impl FnOnce(&TraceEvent<'_>)) {
-    record(&TraceEvent::HostCall(HostCall {
-        task: 3,
-        site: CallSite::new("documents", "write", "documents.write"),
-        wait: Duration::from_nanos(18_250),
-        granted: true,
-        args: &[RecordedValue::String(PATH), RecordedValue::String(TEXT)],
-        outcome: Some(HostOutcome::Value(RecordedValue::Int(96))),
-    }));
-}
+#[cfg(unix)]
+mod files {
+    use std::fs::{self, File};
+    use std::io::{self, Write};
+    use std::path::{Path, PathBuf};
+    use std::sync::{Barrier, Mutex};
+    use std::thread;
+    use std::time::{Duration, Instant};
 
-/// The line of that call.
-fn line() -> Vec<u8> {
-    let mut line = Vec::new();
-    with_call(|event| encode_event(event, ValueCapture::Full, &mut line));
-    line
-}
+    use cove_trace::owned::OwnedEvent;
+    use cove_trace::{
+        Arena, CallSite, HostCall, HostOutcome, JsonlSink, MappedFile, RecordedValue, RecordingBackend, TraceEvent,
+        TraceHeader, TraceSink, ValueCapture, create_trace_file, encode_event,
+    };
+    use tracing_subscriber::layer::SubscriberExt;
 
-/// One file for each contender, written to in turn.
-struct Writers {
-    each_event: JsonlSink<Wrapping>,
-    buffered: JsonlSink<Wrapping>,
-    bare: Mutex<Wrapping>,
-    tracing: tracing::Dispatch,
-    line: Vec<u8>,
-    _directory: Directory,
-}
+    use super::support::corpora;
+    use super::support::timing::{Group, table, write_ratios};
 
-impl Writers {
-    fn open() -> io::Result<Self> {
+    /// Events in one pass, over all threads: enough for a few dozen windows of a mapped file.
+    const EVENTS: usize = 100_000;
+    /// Rounds, in each of which every contender has its turn.
+    const ROUNDS: usize = 11;
+
+    const PATH: &str = "/srv/documents/2026/reports/quarterly-summary-of-all-regions.md";
+    const TEXT: &str =
+        "The third quarter closed with \"steady\" growth in all regions but one,\nsee the table that follows.";
+
+    pub(super) fn run() -> io::Result<()> {
+        let is_test = std::env::args().any(|argument| argument == "--test");
+        let (events, rounds) = if is_test { (1_000, 1) } else { (EVENTS, ROUNDS) };
         let directory = Directory::new()?;
-        let file = |name: &str| Wrapping::create(directory.0.join(name));
-        let header = TraceHeader::new(RecordingBackend::Vm, ValueCapture::Full, "bench");
-        let layer = tracing_subscriber::fmt::layer().json().with_writer(Mutex::new(file("tracing")?));
-        Ok(Self {
-            each_event: JsonlSink::new(file("each_event")?, &header)?,
-            buffered: JsonlSink::new(file("buffered")?, &header)?.with_buffer(64 * 1024),
-            bare: Mutex::new(file("bare")?),
-            tracing: tracing_subscriber::registry().with(layer).into(),
-            line: line(),
-            _directory: directory,
+        let path = directory.0.join("trace.jsonl");
+        let mut groups = calls(&path, events, rounds);
+        groups.extend(mixed(&path, events, rounds));
+        println!("{}", table(&groups));
+        if !is_test {
+            for (name, times) in [("cove_trace", each(&file(&path))), ("mapped", each(&mapped(&path)))] {
+                let at = |share| times[((times.len() - 1) as f64 * share) as usize];
+                println!(
+                    "one record, {name:<10}  median {:?}, p99 {:?}, p99.9 {:?}, longest {:?}",
+                    at(0.5),
+                    at(0.99),
+                    at(0.999),
+                    at(1.0)
+                );
+            }
+            println!("ratios in {}", write_ratios("sink-ratios.json", &groups)?.display());
+        }
+        Ok(())
+    }
+
+    /// One host call over and over, which `tracing` can be given the fields of.
+    fn calls(path: &Path, events: usize, rounds: usize) -> Vec<Group> {
+        let mut line = Vec::new();
+        with_call(|event| encode_event(event, ValueCapture::Full, &mut line));
+        let line = &line;
+        let record = |sink: &dyn TraceSink, events: usize| {
+            (0..events).for_each(|_| with_call(|event| sink.record(event)));
+        };
+        let mut contenders = Vec::new();
+        for threads in [1, 2] {
+            let each = events / threads;
+            contenders.extend(sinks(path, threads, move |sink| record(sink, each)));
+            contenders.push(bare(path, threads, move |write| (0..each).for_each(|_| write(line))));
+            contenders.push(contender("tracing_json", move || {
+                let writer = Mutex::new(create_trace_file(path).expect("a file"));
+                let layer = tracing_subscriber::fmt::layer().json().with_writer(writer);
+                let dispatch: tracing::Dispatch = tracing_subscriber::registry().with(layer).into();
+                timed(threads, || {
+                    tracing::dispatcher::with_default(&dispatch, || (0..each).for_each(|_| tracing_call()));
+                })
+            }));
+        }
+        grouped("host call", line.len() as f64, medians(&contenders, rounds, events))
+    }
+
+    /// Events of all kinds.
+    fn mixed(path: &Path, events: usize, rounds: usize) -> Vec<Group> {
+        const CORPUS: usize = 1_000;
+        let owned = &corpora::mixed(1, CORPUS);
+        let lines: &Vec<Vec<u8>> = &with_views(owned, |events| {
+            let line = |event| {
+                let mut line = Vec::new();
+                encode_event(event, ValueCapture::Full, &mut line);
+                line
+            };
+            events.iter().map(line).collect()
+        });
+        let mut contenders = Vec::new();
+        for threads in [1, 2] {
+            let laps = events / threads / CORPUS;
+            contenders.extend(sinks(path, threads, move |sink| {
+                with_views(owned, |events| (0..laps).for_each(|_| events.iter().for_each(|event| sink.record(event))));
+            }));
+            contenders.push(bare(path, threads, move |write| {
+                (0..laps).for_each(|_| lines.iter().for_each(|line| write(line)));
+            }));
+        }
+        let bytes = lines.iter().map(Vec::len).sum::<usize>() as f64 / CORPUS as f64;
+        grouped("mixed", bytes, medians(&contenders, rounds, events / CORPUS * CORPUS))
+    }
+
+    fn with_views<R>(owned: &[OwnedEvent], work: impl FnOnce(&[TraceEvent<'_>]) -> R) -> R {
+        let arena = Arena::new();
+        work(&owned.iter().map(|event| event.view(&arena)).collect::<Vec<_>>())
+    }
+
+    /// A name, and a pass that says how long it took.
+    struct Contender<'a> {
+        name: &'static str,
+        pass: Box<dyn Fn() -> Duration + 'a>,
+    }
+
+    fn contender<'a>(name: &'static str, pass: impl Fn() -> Duration + 'a) -> Contender<'a> {
+        Contender { name, pass: Box::new(pass) }
+    }
+
+    /// Our sinks, into which so many threads `record` at once.
+    fn sinks<'a>(
+        path: &'a Path,
+        threads: usize,
+        record: impl Fn(&dyn TraceSink) + Sync + Copy + 'a,
+    ) -> [Contender<'a>; 3] {
+        let recorded = move |sink: &dyn TraceSink| timed(threads, || record(sink));
+        [
+            contender("cove_trace", move || finished(file(path), recorded)),
+            contender("cove_trace_mapped", move || finished(mapped(path), recorded)),
+            contender("cove_trace_buffered", move || finished(file(path).with_buffer(64 * 1024), recorded)),
+        ]
+    }
+
+    /// The bare system call, a lock around it.
+    fn bare<'a>(path: &'a Path, threads: usize, pass: impl Fn(&dyn Fn(&[u8])) + Sync + 'a) -> Contender<'a> {
+        contender("bare_write", move || {
+            let file = Mutex::new(create_trace_file(path).expect("a file"));
+            let write = |line: &[u8]| file.lock().expect("nobody panics").write_all(line).expect("room");
+            timed(threads, || pass(&write))
         })
     }
 
-    /// The contenders, ours first, each a pass of so many calls over so many threads.
-    fn contenders(&self, threads: u64, calls: u64) -> Vec<Contender<'_>> {
-        let each = calls / threads;
-        vec![
-            contender("cove_trace", threads, each, || with_call(|event| self.each_event.record(event))),
-            contender("cove_trace_buffered", threads, each, || with_call(|event| self.buffered.record(event))),
-            contender("bare_write", threads, each, || {
-                self.bare.lock().expect("nobody panics").write_all(&self.line).expect("the disk has room");
-            }),
-            Contender {
-                name: "tracing_json",
-                pass: Box::new(move || {
-                    on_threads(threads, || {
-                        tracing::dispatcher::with_default(&self.tracing, || (0..each).for_each(|_| tracing_call()));
-                    });
-                }),
-            },
-        ]
+    fn header() -> TraceHeader {
+        TraceHeader::new(RecordingBackend::Vm, ValueCapture::Full, "bench")
     }
-}
 
-fn contender<'a>(name: &'static str, threads: u64, calls: u64, record: impl Fn() + Sync + 'a) -> Contender<'a> {
-    Contender { name, pass: Box::new(move || on_threads(threads, || (0..calls).for_each(|_| record()))) }
-}
+    fn file(path: &Path) -> JsonlSink<File> {
+        JsonlSink::new(create_trace_file(path).expect("a file"), &header()).expect("a sink")
+    }
 
-/// Runs `work` on so many threads at once, this one being one of them.
-fn on_threads(threads: u64, work: impl Fn() + Sync) {
-    thread::scope(|scope| {
-        for _ in 1..threads {
-            scope.spawn(&work);
+    fn mapped(path: &Path) -> JsonlSink<MappedFile> {
+        let file = MappedFile::create(path).expect("a file");
+        assert!(file.is_mapped());
+        JsonlSink::new(file, &header()).expect("a sink")
+    }
+
+    /// What `recorded` says about a sink that has lost nothing.
+    fn finished<W: Write + Send>(sink: JsonlSink<W>, recorded: impl Fn(&dyn TraceSink) -> Duration) -> Duration {
+        let time = recorded(&sink);
+        assert_eq!(sink.finish().dropped, 0);
+        time
+    }
+
+    /// How long it takes until so many threads are done with `work`, without starting them.
+    fn timed(threads: usize, work: impl Fn() + Sync) -> Duration {
+        if threads == 1 {
+            let start = Instant::now();
+            work();
+            return start.elapsed();
         }
-        work();
-    });
-}
-
-/// The same fields as an event of `tracing`, its values flat.
-fn tracing_call() {
-    tracing::info!(
-        event = "host_call",
-        task = 3_u64,
-        module = "documents",
-        op = "write",
-        capability = "documents.write",
-        wait_ns = 18_250_u64,
-        granted = true,
-        path = PATH,
-        text = TEXT,
-        outcome = 96_i64,
-    );
-}
-
-/// A file that starts again from its beginning now and then.
-struct Wrapping {
-    file: File,
-    written: u64,
-}
-
-impl Wrapping {
-    fn create(path: PathBuf) -> io::Result<Self> {
-        Ok(Self { file: File::create(path)?, written: 0 })
+        let are_ready = Barrier::new(threads + 1);
+        thread::scope(|scope| {
+            let running: Vec<_> = (0..threads)
+                .map(|_| {
+                    scope.spawn(|| {
+                        are_ready.wait();
+                        work();
+                    })
+                })
+                .collect();
+            are_ready.wait();
+            let start = Instant::now();
+            running.into_iter().for_each(|thread| thread.join().expect("nobody panics"));
+            start.elapsed()
+        })
     }
-}
 
-impl Write for Wrapping {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if self.written > WRAPPED_AT {
-            self.written = 0;
-            self.file.seek(SeekFrom::Start(0))?;
+    /// Nanoseconds an event, medians of rounds in each of which every contender has its turn, another one first each time.
+    fn medians(contenders: &[Contender<'_>], rounds: usize, events: usize) -> Vec<(&'static str, f64)> {
+        let mut times = vec![Vec::new(); contenders.len()];
+        for round in 0..rounds {
+            for turn in 0..contenders.len() {
+                let index = (turn + round) % contenders.len();
+                times[index].push((contenders[index].pass)());
+            }
         }
-        let taken = self.file.write(bytes)?;
-        self.written += taken as u64;
-        Ok(taken)
+        let median = |mut times: Vec<Duration>| {
+            times.sort();
+            times[times.len() / 2].as_nanos() as f64 / events as f64
+        };
+        contenders.iter().zip(times).map(|(contender, times)| (contender.name, median(times))).collect()
     }
 
-    fn flush(&mut self) -> io::Result<()> {
-        self.file.flush()
+    /// What was measured by one thread and then by two; and for mapped files these two against each other.
+    fn grouped(of: &str, bytes_per_event: f64, times: Vec<(&'static str, f64)>) -> Vec<Group> {
+        let (one, two) = times.split_at(times.len() / 2);
+        let mapped = |times: &[(&str, f64)]| times[1].1;
+        let by_threads = vec![("two threads", mapped(two)), ("one thread", mapped(one))];
+        [("one thread", one.to_vec()), ("two threads", two.to_vec()), ("mapped by threads", by_threads)]
+            .into_iter()
+            .map(|(name, nanoseconds)| Group { name: format!("{of}, {name}").leak(), bytes_per_event, nanoseconds })
+            .collect()
     }
-}
 
-/// A directory beside the program's own, so on a disk; gone when this is dropped.
-struct Directory(PathBuf);
-
-impl Directory {
-    fn new() -> io::Result<Self> {
-        let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("bench-sink-{}", std::process::id()));
-        std::fs::create_dir_all(&path)?;
-        Ok(Self(path))
+    /// What each of many records takes, sorted; the clock's own time is in it.
+    fn each(sink: &dyn TraceSink) -> Vec<Duration> {
+        let mut times: Vec<_> = (0..EVENTS)
+            .map(|_| {
+                let start = Instant::now();
+                with_call(|event| sink.record(event));
+                start.elapsed()
+            })
+            .collect();
+        times.sort_unstable();
+        times
     }
-}
 
-impl Drop for Directory {
-    fn drop(&mut self) {
-        // A directory left behind takes nothing away from what was measured.
-        let _ = std::fs::remove_dir_all(&self.0);
+    /// The call that is recorded. It is put together at each record, as an interpreter does.
+    fn with_call(record: impl FnOnce(&TraceEvent<'_>)) {
+        record(&TraceEvent::HostCall(HostCall {
+            task: 3,
+            site: CallSite::new("documents", "write", "documents.write"),
+            wait: Duration::from_nanos(18_250),
+            granted: true,
+            args: &[RecordedValue::String(PATH), RecordedValue::String(TEXT)],
+            outcome: Some(HostOutcome::Value(RecordedValue::Int(96))),
+        }));
     }
-}
 
-/// What each of many records takes, sorted; the clock's own time is in it.
-fn time_each(sink: &impl TraceSink, times: &mut Vec<u64>) {
-    times.extend((0..TIMED).map(|_| {
-        let start = Instant::now();
-        with_call(|event| sink.record(event));
-        start.elapsed().as_nanos() as u64
-    }));
-    times.sort_unstable();
-}
+    /// The same fields as an event of `tracing`, its values flat.
+    fn tracing_call() {
+        tracing::info!(
+            event = "host_call",
+            task = 3_u64,
+            module = "documents",
+            op = "write",
+            capability = "documents.write",
+            wait_ns = 18_250_u64,
+            granted = true,
+            path = PATH,
+            text = TEXT,
+            outcome = 96_i64,
+        );
+    }
 
-fn at(sorted: &[u64], share: f64) -> u64 {
-    sorted[((sorted.len() - 1) as f64 * share) as usize]
+    /// A directory beside the program's own, so on a disk; gone when this is dropped.
+    struct Directory(PathBuf);
+
+    impl Directory {
+        fn new() -> io::Result<Self> {
+            let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("bench-sink-{}", std::process::id()));
+            fs::create_dir_all(&path)?;
+            Ok(Self(path))
+        }
+    }
+
+    impl Drop for Directory {
+        fn drop(&mut self) {
+            // A directory left behind takes nothing away from what was measured.
+            let _ = fs::remove_dir_all(&self.0);
+        }
+    }
 }
