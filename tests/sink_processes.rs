@@ -388,8 +388,8 @@ fn a_writer_that_is_full_for_a_while_as_threads_record() {
     assert!(fragments > 10, "only {fragments} fragments");
 }
 
-/// What the process in a file system of its own says when all was as it should be.
-const HELD: &str = "held in a full file system";
+/// What a process of its own says when all was as it should be.
+const HELD: &str = "all as it should be";
 
 /// Runs a command in a mount namespace with a small file system at `directory`.
 fn in_a_small_file_system(directory: &Path, command: &Command) -> Command {
@@ -413,4 +413,46 @@ fn a_full_file_system_while_threads_record() {
     let output = in_a_small_file_system(directory.path(), &test).output().unwrap();
     let said = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success() && said.contains(HELD), "{said}");
+}
+
+// Complaints.
+
+#[test]
+#[ignore = "runs in a process of its own, whose standard error is looked at"]
+fn record_what_is_lost() {
+    /// Takes the header and nothing more.
+    struct Refuses(bool);
+    impl Write for Refuses {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            if std::mem::replace(&mut self.0, true) { Err(ErrorKind::BrokenPipe.into()) } else { Ok(bytes.len()) }
+        }
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+    if env::var_os(SINK).is_none() {
+        return;
+    }
+    for buffer in [0, 64] {
+        let sink = JsonlSink::new(Refuses(false), &header()).unwrap().with_buffer(buffer);
+        (0..3).for_each(|id| sink.record(&TraceEvent::TaskCancelled { id }));
+        assert_eq!(sink.finish().dropped, 3);
+    }
+    writeln!(std::io::stdout(), "{HELD}").unwrap();
+}
+
+#[test]
+fn a_sink_that_fails_says_nothing_and_needs_nobody_to_say_it_to() {
+    let test = this_test("record_what_is_lost");
+    for standard_error in ["2>&2", "2>&-"] {
+        let mut shell = Command::new("sh");
+        shell
+            .args(["-c", &format!(r#"exec "$0" "$@" {standard_error}"#)])
+            .arg(test.get_program())
+            .args(test.get_args());
+        let output = shell.env(SINK, "refusing").output().unwrap();
+        let said = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success() && said.contains(HELD), "{said}");
+        assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+    }
 }
