@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 use std::fmt::{Debug, Display};
+use std::io::{self, Write};
 use std::rc::Rc;
 use std::str::FromStr;
 use std::sync::Arc;
@@ -13,8 +14,9 @@ use std::time::Duration;
 
 use cove_trace::{
     CallSite, ENTRY_TASK, EventKind, HeapSummary, HostCall, HostOutcome, JsonlSink, NotReplayable, NullSink,
-    RUNTIME_VERSION, RecordedValue, RecordingBackend, RenderedCallSite, RunOutcome, TRACE_FORMAT_VERSION, Timing,
-    TraceEvent, TraceHeader, TraceSink, TraceValue, UnknownName, Value, ValueCapture, ValueWriter, encode_event,
+    RUNTIME_VERSION, RecordedValue, RecordingBackend, RenderedCallSite, RingSink, RunOutcome, TRACE_FORMAT_VERSION,
+    Timing, TraceEvent, TraceHeader, TraceSink, TraceValue, UnknownName, Value, ValueCapture, ValueWriter,
+    encode_event,
 };
 
 // Sinks.
@@ -89,6 +91,35 @@ fn what_does_not_record_says_so() {
     assert!(!record_through(None::<Arc<dyn TraceSink>>, 1));
     assert!(!record_through(Box::new(NullSink) as Box<dyn TraceSink>, 1));
     assert!(record_through(JsonlSink::new(Vec::new(), &header()).unwrap(), 1));
+}
+
+#[test]
+fn a_sink_that_only_records_is_recording() {
+    struct Plain;
+    impl TraceSink for Plain {
+        fn record(&self, _: &TraceEvent<'_>) {}
+    }
+    assert!(record_through(Plain, 1));
+}
+
+/// Of what a runtime that derives `Debug` may hold. The writer need not have it.
+#[test]
+fn sinks_say_what_they_are() {
+    struct Writer;
+    impl Write for Writer {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            Ok(bytes.len())
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+    let sink = JsonlSink::new(Writer, &header()).unwrap();
+    assert_eq!(format!("{sink:?}"), "JsonlSink { capture: Full, .. }");
+    let ring = RingSink::new(0, &header());
+    assert_eq!(format!("{ring:?}"), "RingSink { capture: Full, .. }");
+    let guard = ring.dump_on_panic(|| Ok(Writer));
+    assert_eq!(format!("{guard:?}"), "DumpOnPanic { ring: RingSink { capture: Full, .. }, .. }");
 }
 
 fn header() -> TraceHeader {

@@ -240,6 +240,16 @@ fn recording_and_overwriting_allocate_nothing() {
     assert!(ring.overwritten() > 1_000);
 }
 
+#[test]
+fn a_dump_takes_hardly_more_memory_than_what_is_held() {
+    let ring = ring(100_000);
+    (0..5_000).for_each(|id| ring.record(&cancelled(id)));
+    let held = held(&ring).len() as u64;
+    assert!(held > 90_000);
+    let dumping = measure(|| ring.dump(&mut io::sink()).expect("it takes everything"));
+    assert!(dumping.bytes_max <= held + held / 4, "{} bytes for {held}", dumping.bytes_max);
+}
+
 /// Records when its thread ends.
 struct AtTheEnd(Arc<RingSink>, u64);
 
