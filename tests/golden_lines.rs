@@ -675,3 +675,35 @@ fn long_strings_are_escaped_to_their_end() {
         assert!(shown == format!(r#"{{"type":"opaque","of":"T","shown":"{written}"}}"#), "after {lead} bytes");
     }
 }
+
+/// What most host calls come back with is written in one row. The others are not, and look no different.
+#[test]
+fn an_outcome_that_is_ok_of_something() {
+    let ok = |payload: &[RecordedValue<'_>]| {
+        let value = RecordedEnum { name: "Result", case: "Ok", payload };
+        line(&print_call(&[], Some(HostOutcome::Value(RecordedValue::Enum(&value)))), ValueCapture::Full)
+    };
+    let expected = |payload: &str| {
+        let value = format!(r#"{{"type":"enum","name":"Result","case":"Ok","payload":[{payload}]}}"#);
+        print_line("", &format!(r#"{{"kind":"value","value":{value}}}"#))
+    };
+    let resource = RecordedResource { name: "file", id: 3 };
+    let opaque = RecordedOpaque { of: "Map", shown: TRICKY };
+    for (value, full) in [
+        (RecordedValue::Unit, r#"{"type":"unit"}"#),
+        (RecordedValue::Bool(true), r#"{"type":"bool","value":true}"#),
+        (RecordedValue::Int(-7), r#"{"type":"int","value":-7}"#),
+        (RecordedValue::Float(1.5), r#"{"type":"float","value":1.5}"#),
+        (RecordedValue::Float(f64::NAN), r#"{"type":"opaque","of":"Float","shown":"NaN"}"#),
+        (RecordedValue::Duration { ns: 5 }, r#"{"type":"duration","ns":5}"#),
+        (RecordedValue::String(TRICKY), &format!(r#"{{"type":"string","value":"{TRICKY_WRITTEN}"}}"#)),
+        (RecordedValue::Resource(&resource), r#"{"type":"resource","name":"file","id":3}"#),
+        (RecordedValue::Redacted { of: "Int" }, r#"{"type":"redacted","of":"Int"}"#),
+        (RecordedValue::Opaque(&opaque), &format!(r#"{{"type":"opaque","of":"Map","shown":"{TRICKY_WRITTEN}"}}"#)),
+        (RecordedValue::Array(&[]), r#"{"type":"array","items":[]}"#),
+    ] {
+        assert_eq!(ok(&[value]), expected(full));
+        assert_eq!(ok(&[value, RecordedValue::Unit]), expected(&format!(r#"{full},{{"type":"unit"}}"#)));
+    }
+    assert_eq!(ok(&[]), expected(""));
+}

@@ -4,11 +4,11 @@
 mod reading;
 
 use std::convert::Infallible;
-use std::io::Read as _;
+use std::io::{self, Read};
 
 use allocation_counter::measure;
 use cove_trace::owned::OwnedEvent;
-use cove_trace::reader::{Pieces, Source};
+use cove_trace::reader::{Pieces, ReadErrorKind, Source};
 use cove_trace::{TraceEvent, TracePart, TraceReader};
 use reading::corpus::{self, CANCELLED, HEADER};
 use reading::rng::Rng;
@@ -222,4 +222,36 @@ fn passing_lines_of_a_trace_in_pieces_goes_as_far_as_it_is_there() {
         }
         assert_eq!(found, [(3, OwnedEvent::TaskCancelled { id: 7 })], "{size}");
     }
+}
+
+#[test]
+fn a_long_line_that_reading_has_begun_on_is_passed_too() {
+    let long = "x".repeat(1000);
+    let mut reader = TraceReader::from_pieces().with_line_limit(200);
+    reader.feed(format!("{HEADER}\n{long}").as_bytes());
+    assert!(reader.next_event().unwrap().is_none(), "its end is not there yet");
+    assert!(!reader.pass_to_line(3).unwrap());
+    reader.feed(format!("{long}\n{CANCELLED}\n").as_bytes());
+    assert!(reader.pass_to_line(3).unwrap());
+    assert_eq!(reader.next_event_with_line().unwrap(), Some((3, TraceEvent::TaskCancelled { id: 7 })));
+}
+
+/// Gives a trace, and then an error instead of an end.
+struct Broken<'t>(&'t [u8]);
+
+impl Read for Broken<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.0.is_empty() { Err(io::ErrorKind::ConnectionReset.into()) } else { self.0.read(buffer) }
+    }
+}
+
+#[test]
+fn an_error_of_the_source_while_lines_are_passed_is_given_and_final() {
+    let trace = format!("{HEADER}\n{CANCELLED}\nhalf a li");
+    let mut reader = TraceReader::new(Broken(trace.as_bytes()));
+    let error = reader.pass_to_line(9).unwrap_err();
+    assert!(matches!(error.kind(), ReadErrorKind::Io(error) if error.kind() == io::ErrorKind::ConnectionReset));
+    assert!(error.is_final());
+    assert!(!reader.pass_to_line(9).unwrap());
+    assert!(reader.next_event().unwrap().is_none());
 }
