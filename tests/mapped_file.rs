@@ -90,6 +90,14 @@ fn every_byte_is_in_the_file_at_once_and_nothing_else_once_it_is_closed() {
 }
 
 #[test]
+fn it_says_whether_it_is_mapped() {
+    let directory = ScratchDir::new("mapped-debug");
+    let file = MappedFile::create(directory.path().join("trace.jsonl")).unwrap();
+    let debug = format!("{file:?}");
+    assert!(debug.starts_with("MappedFile { file: ") && debug.ends_with("is_mapped: true }"), "{debug}");
+}
+
+#[test]
 fn nothing_written_is_an_empty_file() {
     let directory = ScratchDir::new("mapped-empty");
     let path = directory.path().join("trace.jsonl");
