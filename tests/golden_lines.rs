@@ -707,3 +707,26 @@ fn an_outcome_that_is_ok_of_something() {
     }
     assert_eq!(ok(&[]), expected(""));
 }
+
+#[test]
+fn spans_of_time_and_fields_in_a_row_of_a_live_value() {
+    let spans = [Duration::ZERO, Duration::from_millis(2), Duration::MAX];
+    let value = Says("Spans", |out: ValueWriter<'_>| {
+        out.structure("Spans", |fields| {
+            fields.all(["zero", "short"].map(|name| (name, RecordedValue::Bool(true))));
+            for span in spans {
+                fields.field_with("span", |out| out.duration(span));
+            }
+        });
+    });
+    let field = |name: &str, value: &str| format!(r#"{{"name":"{name}","value":{{"type":{value}}}}}"#);
+    let fields = [
+        field("zero", r#""bool","value":true"#),
+        field("short", r#""bool","value":true"#),
+        field("span", r#""duration","ns":0"#),
+        field("span", r#""duration","ns":2000000"#),
+        field("span", r#""duration","ns":9223372036854775807"#),
+    ];
+    let expected = format!(r#"{{"type":"struct","name":"Spans","fields":[{}]}}"#, fields.join(","));
+    assert_eq!(value_to_json(&value, ValueCapture::Full), expected);
+}
