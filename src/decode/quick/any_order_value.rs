@@ -3,7 +3,7 @@
 use std::slice;
 
 use super::keys::{Key, KeySet};
-use super::{Quick, inside, number};
+use super::{DEEPEST_IN_ANY_ORDER, Quick, inside, number};
 use crate::decode::value::Kind;
 use crate::value::{RecordedEnum, RecordedField, RecordedOpaque, RecordedResource, RecordedStruct, RecordedValue};
 use crate::work::look_at;
@@ -42,8 +42,8 @@ impl<'a> Quick<'a, '_> {
                 Key::Name | Key::Of => name = self.quoted_name()?,
                 Key::Case => second = self.quoted_name()?,
                 Key::Shown => second = self.quoted_text()?,
-                Key::Items | Key::Payload => values = self.any_values(inside(level)?)?,
-                Key::Fields => fields = self.any_fields(inside(level)?)?,
+                Key::Items | Key::Payload => values = self.any_values(inside(level, DEEPEST_IN_ANY_ORDER)?)?,
+                Key::Fields => fields = self.any_fields(inside(level, DEEPEST_IN_ANY_ORDER)?)?,
                 _ => return None,
             }
             if self.is_last(b'}')? {

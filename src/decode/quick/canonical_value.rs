@@ -2,7 +2,7 @@
 
 use std::slice;
 
-use super::{Quick, inside, number};
+use super::{DEEPEST, Quick, inside, number};
 use crate::value::{RecordedEnum, RecordedField, RecordedOpaque, RecordedResource, RecordedStruct, RecordedValue};
 
 /// So many items of an array are gathered without a stack that keeps its memory.
@@ -32,7 +32,7 @@ impl<'a> Quick<'a, '_> {
             b'e' => self.enum_case(level)?,
             b'a' => {
                 self.fixed(br#"{"type":"array","items":["#)?;
-                RecordedValue::Array(self.values(inside(level)?)?)
+                RecordedValue::Array(self.values(inside(level, DEEPEST)?)?)
             }
             b'u' => {
                 self.fixed(br#"{"type":"unit""#)?;
@@ -47,7 +47,7 @@ impl<'a> Quick<'a, '_> {
     #[inline(always)]
     fn enum_case(&mut self, level: usize) -> Option<RecordedValue<'a>> {
         if self.take(br#"{"type":"enum","name":"Result","case":"Ok","payload":[{"type":"unit"}]"#) {
-            inside(level)?;
+            inside(level, DEEPEST)?;
             return Some(OK);
         }
         self.fixed(br#"{"type":"enum","name":""#)?;
@@ -55,7 +55,7 @@ impl<'a> Quick<'a, '_> {
         self.fixed(br#","case":""#)?;
         let case = self.name()?;
         self.fixed(br#","payload":["#)?;
-        let payload = self.values(inside(level)?)?;
+        let payload = self.values(inside(level, DEEPEST)?)?;
         Some(RecordedValue::Enum(self.arena.one(RecordedEnum { name, case, payload })))
     }
 
@@ -63,7 +63,7 @@ impl<'a> Quick<'a, '_> {
         self.fixed(br#"{"type":"struct","name":""#)?;
         let name = self.name()?;
         self.fixed(br#","fields":["#)?;
-        let fields = self.fields(inside(level)?)?;
+        let fields = self.fields(inside(level, DEEPEST)?)?;
         Some(RecordedValue::Struct(self.arena.one(RecordedStruct { name, fields })))
     }
 

@@ -26,14 +26,16 @@ use crate::event::TraceEvent;
 use crate::value::{MAX_VALUE_DEPTH, RecordedField, RecordedValue};
 use crate::work::look_at;
 
-/// Values further inside are left to the general path, which takes less of the stack.
+/// How deep values stand that are read here. Those further inside are left to the general path, which takes less of the stack.
 const DEEPEST: usize = 16;
-const _: () = assert!(DEEPEST <= MAX_VALUE_DEPTH);
+/// The same where keys come in any order: that takes twice as much of the stack for each level.
+const DEEPEST_IN_ANY_ORDER: usize = 8;
+const _: () = assert!(DEEPEST <= MAX_VALUE_DEPTH && DEEPEST_IN_ANY_ORDER <= DEEPEST);
 
-/// The level of what is inside of a container at `level`, unless that is too deep.
+/// The level of what is inside of a container at `level`, unless that is deeper than `deepest`.
 #[inline(always)]
-fn inside(level: usize) -> Option<usize> {
-    (level < DEEPEST).then_some(level + 1)
+fn inside(level: usize, deepest: usize) -> Option<usize> {
+    (level < deepest).then_some(level + 1)
 }
 
 /// A line being taken apart. `None` from any step is the end of it.
