@@ -179,7 +179,7 @@ fn texts_are_written_alike_on_either_side_of_what_counts_as_long() {
     let pieces = [13, 14, 16].into_iter().flat_map(|power| (1 << power) - 1..=(1 << power) + 1);
     let under_miri = LONG + 1;
     for len in borders.chain(pieces).chain([40 * LONG]).filter(|len| !cfg!(miri) || *len == under_miri) {
-        for text in texts(len) {
+        for text in texts(len).into_iter().skip(if cfg!(miri) { 3 } else { 0 }) {
             let written = escaped(&text);
             let text = text.as_str();
             assert_put(text, &written);

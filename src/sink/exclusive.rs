@@ -8,6 +8,9 @@ use super::sync::{AtomicUsize, HERE, Mutex};
 /// A value that one thread at a time works on. What works on it may be foreign code, and come back here.
 ///
 /// It has cache lines of its own (processors fetch them in pairs): what stands beside it is read while others are at it.
+///
+/// Threads that wait do not hand their lines to the one that writes, to go out in one write. That was measured: between 2 and
+/// 64 threads on two cores there were 1.0 to 1.2 lines in a write, and an event took up to 1.7 times as long.
 #[repr(align(128))]
 pub(super) struct Exclusive<T> {
     value: Mutex<T>,
