@@ -186,10 +186,12 @@ fn texts_are_written_alike_on_either_side_of_what_counts_as_long() {
             assert_put((b"\"", text, b"\"}"), &format!("\"{written}\"}}"));
             assert_put((text, ((1_u64, text), b"true")), &format!("{written}1{written}true"));
             assert_put((7_u64, Rendered(text.as_bytes()), "\n"), &format!("7{text}\\n"));
-            assert_put(
-                (text, b",", text, b",", text, b",", text, b",", text, b",", text, b","),
-                &format!("{written},").repeat(6),
-            );
+            if !cfg!(miri) {
+                assert_put(
+                    (text, b",", text, b",", text, b",", text, b",", text, b",", text, b","),
+                    &format!("{written},").repeat(6),
+                );
+            }
         }
     }
 }

@@ -13,7 +13,7 @@ const FACTOR: &str = "COVE_TRACE_CASES_FACTOR";
 const ONLY_SEED: &str = "COVE_TRACE_SEED";
 
 /// How many times fewer seeds are tried under Miri, which takes that much longer.
-const FEWER: u64 = if cfg!(miri) { 1_000 } else { 1 };
+const FEWER: u64 = if cfg!(miri) { 2_500 } else { 1 };
 
 /// Calls `check` for `count` seeds, and says which one failed if one does.
 pub(crate) fn for_each_seed(count: u64, check: impl Fn(u64)) {
