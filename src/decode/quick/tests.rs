@@ -1,15 +1,24 @@
 use super::{Quick, Sites};
 use crate::arena::Arena;
 use crate::decode::Scratch;
+use crate::decode::unescape::Room;
 use crate::encode::{encode_event, encode_header};
-use crate::event::TraceHeader;
+use crate::event::{TraceEvent, TraceHeader};
 use crate::names::{RecordingBackend, ValueCapture};
 use crate::owned::OwnedEvent;
 
-/// Whether the fast path takes the line, and the event that it makes of it.
+/// Whether the fast paths take the line, and the event that they make of it.
 fn decode(line: &[u8]) -> Option<OwnedEvent> {
     let (arena, mut sites, mut scratch) = (Arena::new(), Sites::default(), Scratch::default());
     Quick::decode_event(line, &arena, &mut sites, &mut scratch).as_ref().map(OwnedEvent::from)
+}
+
+/// The same of one of the two alone.
+fn decode_by(path: impl for<'a> Fn(&mut Quick<'a, '_>) -> Option<TraceEvent<'a>>, line: &[u8]) -> Option<OwnedEvent> {
+    let (arena, mut sites, mut kept) = (Arena::new(), Sites::default(), Scratch::default());
+    let room = Room::default();
+    let mut quick = Quick { rest: line, arena: &arena, room, sites: &mut sites, scratch: None, kept: &mut kept };
+    path(&mut quick).as_ref().map(OwnedEvent::from)
 }
 
 /// One of each kind, with one of each value in it.
@@ -33,7 +42,8 @@ const LINES: [&str; 14] = [
 #[test]
 fn what_the_encoder_writes_is_taken() {
     for line in LINES {
-        let event = decode(line.as_bytes()).unwrap_or_else(|| panic!("left to the general path: {line}"));
+        let event = decode_by(|quick| quick.canonical_line(), line.as_bytes());
+        let event = event.unwrap_or_else(|| panic!("left to the other paths: {line}"));
         let mut written = Vec::new();
         encode_event(&event.view(&Arena::new()), ValueCapture::Full, &mut written);
         assert_eq!(String::from_utf8_lossy(&written), format!("{line}\n"));
@@ -75,6 +85,20 @@ const ANY_ORDER: [(&str, &str); 3] = [
         LINES[10],
     ),
 ];
+
+/// Keys in the order of the alphabet, a line for each, and white space before them.
+#[test]
+fn what_other_programs_write_is_taken() {
+    for line in LINES {
+        let event = decode(line.as_bytes());
+        let tree: serde_json::Value = serde_json::from_str(line).unwrap();
+        for respelt in [tree.to_string(), format!("{tree:#}"), line.to_owned()] {
+            let read = decode_by(|quick| quick.any_line(), respelt.as_bytes());
+            assert!(read.is_some(), "left to the general path: {respelt}");
+            assert_eq!(read, event, "{respelt}");
+        }
+    }
+}
 
 #[test]
 fn other_orders_and_spaces_are_taken() {
