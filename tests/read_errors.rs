@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::io::{self, Read};
 
-use cove_trace::decode::DecodeError;
+use cove_trace::decode::{DecodeError, Decoder};
 use cove_trace::{ReadError, ReadErrorKind, TraceReader};
 
 const HEADER: &str =
@@ -26,6 +26,44 @@ fn a_line_that_is_wrong() {
     let ReadErrorKind::Line(line) = error.kind() else { panic!("{error:?}") };
     let said = |error: &DecodeError| format!("expected {}, found {}", error.expected(), error.found());
     assert_eq!(said(line), cause);
+}
+
+/// What stands in a number's place, or inside a string, and what the message calls it.
+#[test]
+fn what_was_found_is_said_in_words() {
+    let found_in =
+        |line: String| Decoder::new().decode_event(line.as_bytes()).expect_err("it is refused").found().to_owned();
+    let found = |value: &str| found_in(format!(r#"{{"event":"task_cancelled","id":{value}}}"#));
+    for (value, expected) in [
+        (r#"{"a":1}"#, "an object"),
+        ("[1]", "an array"),
+        (r#""text""#, r#"the string "text""#),
+        (r#""a\nb	c""#, r#"the string "a\\nb\tc""#),
+        ("true", "true"),
+        ("nul", "nul"),
+        ("-1", "the number -1"),
+        ("1.5", "the number 1.5"),
+        ("01", "the number 01"),
+        ("\u{feff}7", "a byte order mark"),
+        ("?", r#""?""#),
+        ("é", r#""é""#),
+        ("\u{1}", r#""\u{1}""#),
+        ("", r#""}""#),
+    ] {
+        assert_eq!(found(value), expected, "{value}");
+    }
+    for (text, expected) in
+        [(r"\ud83d and so on", r#""\\ud83d""#), (r"\x and so on", r#""\\x and""#), ("\t", "the byte 0x09")]
+    {
+        let line = format!(r#"{{"event":"task_spawned","id":1,"parent":null,"scope":"{text}"}}"#);
+        assert_eq!(found_in(line), expected, "{text}");
+    }
+    for (character, before, behind) in [("a", "", ""), ("1", "the number ", ""), ("é", r#"the string ""#, "\"")] {
+        let quotes = if behind.is_empty() { "" } else { "\"" };
+        let value = |len: usize| format!("{quotes}{}{quotes}", character.repeat(len));
+        assert_eq!(found(&value(40)), format!("{before}{}{behind}", character.repeat(40)));
+        assert_eq!(found(&value(41)), format!("{before}{}...{behind}", character.repeat(40)));
+    }
 }
 
 #[test]

@@ -132,13 +132,13 @@ impl<'a, 's> Lexer<'a, 's> {
                 at,
                 DecodeErrorKind::BadEscape,
                 "an escape that JSON has",
-                quoted(self.text.get(at..).unwrap_or_default(), 6),
+                format!("{:?}", beginning(self.text.get(at..).unwrap_or_default(), ESCAPE)),
             )),
             Err(string::Fault::LoneSurrogate(at)) => Err(self.fault(
                 at,
                 DecodeErrorKind::LoneSurrogate,
                 "both halves of a surrogate pair",
-                quoted(self.text.get(at..).unwrap_or_default(), 6),
+                format!("{:?}", beginning(self.text.get(at..).unwrap_or_default(), ESCAPE)),
             )),
         }
     }
@@ -225,12 +225,12 @@ impl<'a, 's> Lexer<'a, 's> {
             '[' => "an array".into(),
             '"' => {
                 let literal = rest[1..].split('"').next().unwrap_or_default();
-                format!("the string {}", quoted(literal, SHOWN))
+                format!("the string {}", quoted(literal))
             }
-            '-' | '0'..='9' => format!("the number {}", shortened(self.number_run(), SHOWN)),
+            '-' | '0'..='9' => format!("the number {}", shortened(self.number_run())),
             '\u{feff}' => "a byte order mark".into(),
-            _ if self.word().is_empty() => quoted(rest, 1),
-            _ => shortened(self.word(), SHOWN),
+            _ if self.word().is_empty() => format!("{:?}", beginning(rest, 1)),
+            _ => shortened(self.word()),
         }
     }
 }
@@ -247,15 +247,21 @@ pub(super) const WORDS: [&str; 3] = ["true", "false", "null"];
 /// Characters of a line that a message quotes at most.
 const SHOWN: usize = 40;
 
-/// The first characters of `text` in quotes, control characters escaped.
-pub(super) fn quoted(text: &str, most: usize) -> String {
-    format!("{:?}", shortened(text, most))
+/// Characters of the longest escape.
+const ESCAPE: usize = "\\u0000".len();
+
+/// `text` in quotes, control characters escaped, as far as a message shows it.
+pub(super) fn quoted(text: &str) -> String {
+    format!("{:?}", shortened(text))
 }
 
-fn shortened(text: &str, most: usize) -> String {
-    match text.char_indices().nth(most) {
-        Some((end, _)) if most > 6 => format!("{}...", &text[..end]),
-        Some((end, _)) => text[..end].to_owned(),
-        None => text.to_owned(),
-    }
+/// `text`, as far as a message shows it.
+pub(super) fn shortened(text: &str) -> String {
+    let shown = beginning(text, SHOWN);
+    if shown.len() < text.len() { format!("{shown}...") } else { shown.to_owned() }
+}
+
+/// The first characters of `text`.
+fn beginning(text: &str, count: usize) -> &str {
+    text.char_indices().nth(count).map_or(text, |(end, _)| &text[..end])
 }

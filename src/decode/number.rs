@@ -3,7 +3,7 @@
 use smallvec::SmallVec;
 
 use super::error::DecodeErrorKind;
-use super::lexer::{Lexer, Step};
+use super::lexer::{Lexer, Step, shortened};
 use crate::work::look_at;
 
 const UNSIGNED: &str = "a whole number from 0 to 18446744073709551615";
@@ -33,7 +33,7 @@ impl<'a> Lexer<'a, '_> {
         // What is a number by RFC 8259 and neither overflows nor has a sign that the type lacks, Rust reads too; a
         // fraction or an exponent it does not.
         token.parse().map_err(|_| {
-            let found = format!("the number {}", &token[..token.len().min(40)]);
+            let found = format!("the number {}", shortened(token));
             self.fault(start, DecodeErrorKind::OutOfRange, expected, found)
         })
     }
@@ -46,7 +46,7 @@ impl<'a> Lexer<'a, '_> {
             // More of a negative exponent may have been to come.
             _ if self.at_end() => Err(self.end_of_text("the rest of the number")),
             _ => {
-                let found = format!("the number {}", &token[..token.len().min(40)]);
+                let found = format!("the number {}", shortened(token));
                 Err(self.fault(start, DecodeErrorKind::OutOfRange, FLOAT, found))
             }
         }

@@ -413,7 +413,7 @@ impl<'a> Lexer<'a, '_> {
         let at = self.at;
         let name = self.string(set)?;
         parse(name).ok_or_else(|| {
-            self.fault(at, DecodeErrorKind::UnknownName, format!("{set}: one of {expected}"), quoted(name, 40))
+            self.fault(at, DecodeErrorKind::UnknownName, format!("{set}: one of {expected}"), quoted(name))
         })
     }
 

@@ -101,12 +101,7 @@ impl<'a> Lexer<'a, '_> {
         let looks_like = |known: &str| (known.len(), known.as_bytes().first()) == (key.len(), key.as_bytes().first());
         let Some(number) = keys.iter().position(|known| looks_like(known) && *known == key) else {
             let expected = format!("a key of {what} ({})", keys.join(", "));
-            return Err(self.fault(
-                quote,
-                DecodeErrorKind::UnknownKey,
-                expected,
-                format!("the key {}", quoted(key, 40)),
-            ));
+            return Err(self.fault(quote, DecodeErrorKind::UnknownKey, expected, format!("the key {}", quoted(key))));
         };
         if members.given & 1 << number != 0 {
             let expected = format!("each key of {what} once");
@@ -339,7 +334,7 @@ impl<'a> Lexer<'a, '_> {
                     let at = self.at;
                     let name = self.string(set)?;
                     if !known(name) {
-                        let found = quoted(name, 40);
+                        let found = quoted(name);
                         return Err(self.fault(at, DecodeErrorKind::UnknownName, format!("{set}: {expected}"), found));
                     }
                 }
