@@ -73,6 +73,17 @@ fn a_line_that_is_too_long() {
     assert!(error.source().is_none());
 }
 
+/// The limit that holds when no other is set.
+#[test]
+fn a_line_of_more_than_64_mebibytes() {
+    let said = |len: u64| {
+        let line = io::repeat(b'?').take(len).chain(&b"\n"[..]);
+        TraceReader::new(line).next_event().expect_err("it is refused").to_string()
+    };
+    assert_eq!(said(64 * 1024 * 1024 + 1), "expected a line of at most 67108864 bytes, found a longer one");
+    assert!(said(64 * 1024 * 1024).ends_with("found \"?\""));
+}
+
 #[test]
 fn a_torn_end() {
     let error = error_after_header(&b"{\"event\":"[..]);

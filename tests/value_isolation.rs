@@ -772,3 +772,15 @@ fn a_long_value_is_no_endless_one() {
     let written = value_to_json(&RecordedValue::Array(&[RecordedValue::String(&text)]), ValueCapture::Full);
     assert_eq!(written.len(), r#"{"type":"array","items":[{"type":"string","value":""}]}"#.len() + text.len());
 }
+
+/// Where the next container is not begun any more.
+#[test]
+#[cfg_attr(miri, ignore = "so long a value takes very long")]
+fn a_value_grows_to_64_mebibytes_and_no_further() {
+    let text = "x".repeat(1024 * 1024);
+    let item = [RecordedValue::String(&text)];
+    let items = [RecordedValue::Array(&item); 65];
+    let written = |count: usize| value_to_json(&RecordedValue::Array(&items[..count]), ValueCapture::Full);
+    assert!(written(64).len() > 64 * text.len());
+    assert_eq!(written(65), opaque("Array", FAILED));
+}

@@ -199,11 +199,16 @@ fn texts_are_written_alike_on_either_side_of_what_counts_as_long() {
 #[test]
 fn a_long_text_is_not_given_the_room_that_it_could_need_at_worst() {
     let text = "a".repeat(if cfg!(miri) { LONG + 1 } else { 64 * LONG });
-    for rows in 1..=2 {
+    let text = text.as_str();
+    // Alone, with others, and behind what took room already.
+    let rows: [fn(&mut Buffer, &str); 3] = [
+        |line, text| line.put(text),
+        |line, text| line.put(Either { yes: true, parts: (b"", text) }),
+        |line, text| (0..2).for_each(|_| line.put((b"\"", text, b"\"", Rendered(text.as_bytes())))),
+    ];
+    for put in rows {
         let mut line = Buffer::append_to(Vec::new());
-        for _ in 0..rows {
-            line.put((b"\"", text.as_str(), b"\"", Rendered(text.as_bytes())));
-        }
+        put(&mut line, text);
         let line = line.into_bytes();
         // A vector that grows doubles.
         assert!(line.capacity() <= 2 * line.len() + 64 * 1024, "{} bytes for {}", line.capacity(), line.len());
