@@ -213,7 +213,7 @@ fn power_of_two(exponent: i32) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{float, signed, unsigned};
+    use super::{float, short_float, signed, unsigned};
 
     /// A generator that gives the same numbers each time.
     struct Random(u64);
@@ -321,6 +321,29 @@ mod tests {
             "123456789e-30",
         ] {
             assert_float(text, "}");
+        }
+    }
+
+    /// What programs write for most of their floats.
+    #[test]
+    fn usual_floats_are_read_the_short_way() {
+        for text in [
+            "0.1",
+            "-0.0",
+            "12.5",
+            "3",
+            "0",
+            "-7.25e3",
+            "1e22",
+            "5E-3",
+            "2.5e+7",
+            "1234567890123456.7",
+            "1e27",
+            "3e-25",
+        ] {
+            let behind = format!("{text}}}]");
+            let (float, rest) = short_float(behind.as_bytes()).unwrap_or_else(|| panic!("{text}"));
+            assert_eq!((float.to_bits(), rest), (text.parse::<f64>().unwrap().to_bits(), &b"}]"[..]), "{text}");
         }
     }
 

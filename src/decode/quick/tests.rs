@@ -6,6 +6,7 @@ use crate::encode::{encode_event, encode_header};
 use crate::event::{TraceEvent, TraceHeader};
 use crate::names::{RecordingBackend, ValueCapture};
 use crate::owned::OwnedEvent;
+use crate::value::RecordedValue;
 
 /// Whether the fast paths take the line, and the event that they make of it.
 fn decode(line: &[u8]) -> Option<OwnedEvent> {
@@ -47,6 +48,8 @@ fn what_the_encoder_writes_is_taken() {
         let mut written = Vec::new();
         encode_event(&event.view(&Arena::new()), ValueCapture::Full, &mut written);
         assert_eq!(String::from_utf8_lossy(&written), format!("{line}\n"));
+        let with_crlf = format!("{line}\r");
+        assert_eq!(decode_by(|quick| quick.canonical_line(), with_crlf.as_bytes()).as_ref(), Some(&event));
         assert_eq!(decode(&written), Some(event));
     }
 }
@@ -69,6 +72,16 @@ fn long_values_are_taken() {
 }
 
 #[test]
+fn lone_values_are_taken() {
+    for text in [r#"{"type":"int","value":-7}"#, r#"{"value":-7,"type":"int"}"#, r#" { "type" : "int" ,"value": -7 } "#]
+    {
+        let (arena, mut sites, mut kept) = (Arena::new(), Sites::default(), Scratch::default());
+        let value = Quick::decode_value(text.as_bytes(), &arena, &mut sites, &mut kept);
+        assert!(matches!(value, Some(RecordedValue::Int(-7))), "{text}");
+    }
+}
+
+#[test]
 fn a_header_is_no_event() {
     let header = TraceHeader::new(RecordingBackend::Vm, ValueCapture::Full, "main");
     let mut line = Vec::new();
@@ -86,17 +99,30 @@ const ANY_ORDER: [(&str, &str); 3] = [
     ),
 ];
 
-/// Keys in the order of the alphabet, a line for each, and white space before them.
+/// Keys in the order of the alphabet and against it, and a line for each with white space before it.
 #[test]
 fn what_other_programs_write_is_taken() {
     for line in LINES {
         let event = decode(line.as_bytes());
         let tree: serde_json::Value = serde_json::from_str(line).unwrap();
-        for respelt in [tree.to_string(), format!("{tree:#}"), line.to_owned()] {
+        for respelt in [tree.to_string(), backwards(&tree), format!("{tree:#}"), line.to_owned()] {
             let read = decode_by(|quick| quick.any_line(), respelt.as_bytes());
             assert!(read.is_some(), "left to the general path: {respelt}");
             assert_eq!(read, event, "{respelt}");
         }
+    }
+}
+
+/// With its keys in the order against the alphabet.
+fn backwards(tree: &serde_json::Value) -> String {
+    let text = |parts: Vec<String>| parts.join(" , ");
+    match tree {
+        serde_json::Value::Object(members) => {
+            let member = |(key, value)| format!("{} :{}", serde_json::Value::from(key as &str), backwards(value));
+            format!("{{{}}}", text(members.iter().rev().map(|(key, value)| member((key, value))).collect()))
+        }
+        serde_json::Value::Array(items) => format!("[{} ]", text(items.iter().map(backwards).collect())),
+        leaf => leaf.to_string(),
     }
 }
 
