@@ -3,8 +3,9 @@
 #![allow(unsafe_code)]
 
 use super::super::guarded::{Edge, Guarded};
-use super::bound;
+use super::blocks::Block;
 use super::ways::{self, Way};
+use super::{WIDE, bound};
 
 pub(in crate::encode) fn naive(text: &[u8]) -> Vec<u8> {
     let mut out = Vec::new();
@@ -92,6 +93,46 @@ fn long_lengths() -> impl Iterator<Item = usize> {
 }
 
 const SPECIALS: [u8; 14] = [0, 1, 8, 0x19, 0x1f, b'"', b'\\', b'\n', b'\r', b'\t', 0x20, 0x7f, 0x80, 0xff];
+
+/// A clean text is copied and no more: nothing in it is taken for what needs an escape, which would only take longer.
+fn assert_sees_what_is_special<B: Block>() {
+    let mut copy = [0; WIDE];
+    for byte in (0..=u8::MAX).step_by(if cfg!(miri) { 17 } else { 1 }) {
+        let is_special = naive(&[byte]).len() > 1;
+        for place in 0..16 {
+            let mut text = [b'a'; WIDE];
+            text[place] = byte;
+            // SAFETY: no block is as long as these.
+            let bytes = unsafe { B::copy(text.as_ptr(), copy.as_mut_ptr()) };
+            assert_eq!(copy[..B::LEN], text[..B::LEN]);
+            let is_inside = is_special && place < B::LEN;
+            assert_eq!(B::special(bytes), u64::from(is_inside) << place, "{byte:#x} at {place}");
+            assert_eq!(B::any_special(B::see(B::NOTHING_SEEN, bytes)), is_inside, "{byte:#x} at {place}");
+            for len in [4, 5, 8, 9, 16] {
+                let expected = is_special && place < len;
+                // SAFETY: both are longer, and `len` is as the contracts say.
+                unsafe {
+                    if len <= 8 {
+                        assert_eq!(B::copy_fours(text.as_ptr(), len, copy.as_mut_ptr()), expected);
+                    }
+                    if len >= 8 {
+                        assert_eq!(B::copy_eights(text.as_ptr(), len, copy.as_mut_ptr()), expected);
+                    }
+                }
+                assert_eq!(copy[..len], text[..len]);
+            }
+        }
+    }
+}
+
+#[test]
+fn blocks_see_what_is_special_and_nothing_else() {
+    assert_sees_what_is_special::<super::swar::Block>();
+    #[cfg(target_arch = "x86_64")]
+    assert_sees_what_is_special::<super::sse2::Block>();
+    #[cfg(target_arch = "aarch64")]
+    assert_sees_what_is_special::<super::neon::Block>();
+}
 
 #[test]
 fn every_special_byte_at_every_position_of_every_length() {
