@@ -111,3 +111,34 @@ fn place(text: &[u8; WIDE]) -> usize {
         .fold(u64::from_le_bytes(words[0]), |mixed, (turn, word)| mixed ^ u64::from_le_bytes(*word).rotate_left(*turn));
     (mixed.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 58) as usize
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::arena::Arena;
+    use crate::decode::{Quick, Scratch};
+
+    /// A line with a call site that was there before is not taken apart again.
+    #[test]
+    fn call_sites_are_remembered_in_places_of_their_own() {
+        let (arena, mut sites, mut kept) = (Arena::new(), Sites::default(), Scratch::default());
+        let text = |number: usize| format!(r#"module{number}","op":"read","capability":"documents.read""#);
+        for number in 0..32 {
+            let site = text(number);
+            let line = format!(
+                r#"{{"event":"host_call","task":1,"module":"{site},"wait_ns":5,"granted":true,"args":[],"outcome":null}}"#
+            );
+            assert!(Quick::decode_event(line.as_bytes(), &arena, &mut sites, &mut kept).is_some());
+            let behind = format!("{site},\"wait_ns\":5,\"granted\":true");
+            let remembered = &sites.0[place(behind.as_bytes().first_chunk().unwrap())];
+            assert_eq!(&remembered.text[..remembered.len], site.as_bytes());
+            let names = remembered.in_line(behind.as_bytes().first_chunk().unwrap());
+            assert_eq!(
+                (names.module(), names.op(), names.capability()),
+                (&*format!("module{number}"), "read", "documents.read")
+            );
+        }
+        let taken = sites.0.iter().filter(|site| site.len > Site::EMPTY.len).count();
+        assert!(taken > 16, "32 call sites share {taken} places");
+    }
+}
