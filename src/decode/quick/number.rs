@@ -225,7 +225,7 @@ mod tests {
         }
     }
 
-    const BEHIND: [&str; 6] = ["", "}", ",\"", "}}]", "}            ", "/:;,.-+eE \u{ff}"];
+    const BEHIND: [&str; 8] = ["", "}", ",\"", "}}]", "}            ", "/:;,.-+eE \u{ff}", "\u{ff}", "\u{1}\u{10ffff}"];
 
     const ROUNDS: usize = if cfg!(miri) { 20 } else { 10_000 };
 
@@ -243,6 +243,18 @@ mod tests {
             assert_eq!(unsigned(text.as_bytes()), None);
             let negative = format!("-{number}").parse::<i64>().ok();
             assert_eq!(signed(text.as_bytes()), negative.map(|n| (n, behind.as_bytes())), "{text}");
+        }
+    }
+
+    /// Bytes that no text has, too: a line is looked at here before it is known to be one.
+    #[test]
+    fn a_number_ends_before_every_byte_that_is_no_digit() {
+        for byte in (0..=u8::MAX).filter(|byte| !byte.is_ascii_digit()) {
+            for digits in ["7", "12", "1234567", "12345678", "123456789"] {
+                let text = [digits.as_bytes(), &[byte], b"34567890"].concat();
+                let expected = (digits.parse::<u64>().unwrap(), &text[digits.len()..]);
+                assert_eq!(unsigned(&text), Some(expected), "{byte:#x} behind {digits}");
+            }
         }
     }
 
