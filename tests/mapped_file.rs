@@ -350,6 +350,9 @@ fn on_a_small_disk(place: &Path) -> bool {
     }
     let place = Path::new(place.to_str().expect("a Unicode path"));
     let ballast = place.join("ballast");
+    assert!(fs::write(&ballast, vec![1; 5 * MEGABYTE]).is_err());
+    let error = MappedFile::create(place.join("trace.jsonl")).expect_err("not even the first window has room");
+    assert_eq!(error.kind(), ErrorKind::StorageFull);
     fs::write(&ballast, vec![1; 2 * MEGABYTE]).expect("there is room");
     let error = fill_and_go_on(&place.join("trace.jsonl"), || fs::remove_file(&ballast).expect("it is there"));
     assert_eq!(error, ErrorKind::StorageFull);

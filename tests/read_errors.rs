@@ -73,6 +73,29 @@ fn a_line_that_is_too_long() {
     assert!(error.source().is_none());
 }
 
+/// Also where an object is passed over, in search of what says what it is.
+#[test]
+fn what_was_expected_between_two_members_or_items() {
+    for (value, expected) in [(r#"{"b":1 2}"#, "`,` or `}`"), ("[1 2]", "`,` or `]`")] {
+        let line = format!(r#"{{"args":[{{"value":{value}}}],"event":"host_call"}}"#);
+        let error = Decoder::new().decode_event(line.as_bytes()).expect_err("it is refused");
+        assert_eq!((error.expected(), error.found()), (expected, "the number 2"));
+    }
+}
+
+/// A second question for a header that is not there goes back by one line and not further.
+#[test]
+fn lines_after_a_missing_header_are_counted_right() {
+    let trace = b"{\"event\":\"task_cancelled\",\"id\":7}\n\n{\"event\":\"task_cancelled\",\"id\":-7}\n";
+    let mut reader = TraceReader::new(&trace[..]);
+    assert_eq!(reader.header().expect_err("it is missing").position().line, 1);
+    for _ in 0..3 {
+        assert!(reader.header().expect("that was said").is_none());
+    }
+    assert!(reader.next_event().expect("it was only no header").is_some());
+    assert_eq!(reader.next_event().expect_err("it is out of range").position().line, 3);
+}
+
 /// The limit that holds when no other is set.
 #[test]
 fn a_line_of_more_than_64_mebibytes() {

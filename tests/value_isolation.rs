@@ -781,6 +781,13 @@ fn a_value_grows_to_64_mebibytes_and_no_further() {
     let item = [RecordedValue::String(&text)];
     let items = [RecordedValue::Array(&item); 65];
     let written = |count: usize| value_to_json(&RecordedValue::Array(&items[..count]), ValueCapture::Full);
-    assert!(written(64).len() > 64 * text.len());
+    let whole = written(64);
+    assert!(whole.len() > 64 * text.len());
     assert_eq!(written(65), opaque("Array", FAILED));
+
+    // What comes before it does not count.
+    let sink = sink(ValueCapture::Full);
+    let value = RecordedValue::Array(&items[..64]);
+    sink.record(&print_call(&[value, value], None));
+    assert_eq!(lines_of(sink), [print_line(&format!("{whole},{whole}"), "null")]);
 }

@@ -176,6 +176,9 @@ fn passing_to_a_line_gives_what_reading_to_it_gives() {
             assert_eq!(from_line(TraceReader::from_slice(trace), line), expected, "{line}");
             assert_eq!(from_line(TraceReader::new(trace), line), expected, "{line}");
         }
+        let mut reader = TraceReader::new(trace);
+        assert!(!reader.pass_to_line(count + 5).unwrap());
+        assert_eq!(reader.lines_read(), count, "those that there are");
     }
 }
 
@@ -222,6 +225,16 @@ fn passing_lines_of_a_trace_in_pieces_goes_as_far_as_it_is_there() {
         }
         assert_eq!(found, [(3, OwnedEvent::TaskCancelled { id: 7 })], "{size}");
     }
+}
+
+#[test]
+fn of_a_line_that_is_not_there_whole_nothing_is_let_go() {
+    let mut reader: TraceReader<Pieces> = TraceReader::from_pieces();
+    let (start, end) = CANCELLED.split_at(12);
+    reader.feed(format!("{HEADER}\n{start}").as_bytes());
+    assert!(!reader.pass_to_line(5).unwrap());
+    reader.feed(format!("{end}\n").as_bytes());
+    assert_eq!(reader.next_event_with_line().unwrap(), Some((2, TraceEvent::TaskCancelled { id: 7 })));
 }
 
 #[test]

@@ -266,12 +266,15 @@ impl<S: Source> Lines<S> {
                 other => return other.map(|_| false),
             }
         }
+        // The beginning of the line at hand was let go.
+        let mut is_begun = false;
         loop {
             while self.passed + 1 < number {
                 match memchr::memchr(b'\n', &self.unread()[self.searched..]) {
                     Some(found) => {
                         self.take(self.searched + found + 1);
                         self.passed += 1;
+                        is_begun = false;
                         self.end_line();
                     }
                     None => break,
@@ -283,7 +286,7 @@ impl<S: Source> Lines<S> {
             }
             if self.source_ended {
                 // An unterminated last line is one of those passed.
-                self.passed += u64::from(!self.unread.is_empty());
+                self.passed += u64::from(is_begun || !self.unread.is_empty());
                 self.take(self.unread.len());
                 return Ok(false);
             }
@@ -291,6 +294,7 @@ impl<S: Source> Lines<S> {
                 self.searched = self.unread.len();
             } else {
                 // A part of a line is let go, or memory would be as long as the line.
+                is_begun |= !self.unread.is_empty();
                 self.take(self.unread.len());
             }
             if let Filled::Waiting = self.fill()? {
