@@ -354,7 +354,8 @@ fn on_a_small_disk(place: &Path) -> bool {
     let error = MappedFile::create(place.join("trace.jsonl")).expect_err("not even the first window has room");
     assert_eq!(error.kind(), ErrorKind::StorageFull);
     fs::write(&ballast, vec![1; 2 * MEGABYTE]).expect("there is room");
-    let error = fill_and_go_on(&place.join("trace.jsonl"), || fs::remove_file(&ballast).expect("it is there"));
+    let error =
+        fill_and_go_on(&place.join("trace.jsonl"), 2 * MEGABYTE, || fs::remove_file(&ballast).expect("it is there"));
     assert_eq!(error, ErrorKind::StorageFull);
     true
 }
@@ -394,21 +395,24 @@ fn on_a_disk_that_copies_on_write(place: &Path) {
 }
 
 fn under_a_small_limit(place: &Path) -> bool {
+    const LIMIT: usize = 2 * MEGABYTE + 400_000;
     let set = |bytes: usize| {
         let limit = libc::rlimit { rlim_cur: bytes as libc::rlim_t, rlim_max: libc::RLIM_INFINITY };
         // SAFETY: the pointer is to a whole `rlimit`.
         unsafe { libc::setrlimit(libc::RLIMIT_FSIZE, &raw const limit) == 0 }
     };
-    if !set(2 * MEGABYTE + 100_000) {
+    if !set(LIMIT) {
         return false;
     }
-    let error = fill_and_go_on(&place.join("trace.jsonl"), || assert!(set(64 * MEGABYTE)));
+    let error = fill_and_go_on(&place.join("trace.jsonl"), LIMIT, || assert!(set(64 * MEGABYTE)));
     assert_eq!(error, ErrorKind::FileTooLarge);
     true
 }
 
 /// Four threads record more than there is room for, then there is room, and they go on. Gives the error of the full disk.
-fn fill_and_go_on(path: &Path, make_room: impl FnOnce()) -> ErrorKind {
+/// `room` is used but for what is less than the smallest window and the next line.
+fn fill_and_go_on(path: &Path, room: usize, make_room: impl FnOnce()) -> ErrorKind {
+    const LEFT_OVER: usize = 3 * 64 * 1024;
     const MANY: u64 = 1_500;
     const FEW: u64 = 50;
     let sink = mapped(path);
@@ -424,6 +428,9 @@ fn fill_and_go_on(path: &Path, make_room: impl FnOnce()) -> ErrorKind {
     let dropped = sink.dropped();
     assert!(dropped > 0 && dropped < 4 * MANY, "{dropped} dropped");
     let error = sink.last_error().expect("an error").kind();
+    let bytes = fs::read(path).expect("it is there");
+    let used = bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
+    assert!(used + LEFT_OVER > room, "{used} bytes of {room} used");
     make_room();
     record(4 * MANY, FEW);
     assert_eq!(sink.dropped(), dropped, "there was room: {:?}", sink.last_error());
