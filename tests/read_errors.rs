@@ -87,13 +87,14 @@ fn what_was_expected_between_two_members_or_items() {
 #[test]
 fn lines_after_a_missing_header_are_counted_right() {
     let trace = b"{\"event\":\"task_cancelled\",\"id\":7}\n\n{\"event\":\"task_cancelled\",\"id\":-7}\n";
-    let mut reader = TraceReader::new(&trace[..]);
+    let mut reader = TraceReader::new(trace.chain(Failing));
     assert_eq!(reader.header().expect_err("it is missing").position().line, 1);
     for _ in 0..3 {
         assert!(reader.header().expect("that was said").is_none());
     }
     assert!(reader.next_event().expect("it was only no header").is_some());
     assert_eq!(reader.next_event().expect_err("it is out of range").position().line, 3);
+    assert_eq!(reader.next_event().expect_err("it fails").position().line, 4);
 }
 
 /// The limit that holds when no other is set.
@@ -114,14 +115,16 @@ fn a_torn_end() {
     assert!(error.source().is_none());
 }
 
+struct Failing;
+
+impl Read for Failing {
+    fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+        Err(io::Error::other("the cable was cut"))
+    }
+}
+
 #[test]
 fn a_source_that_fails() {
-    struct Failing;
-    impl Read for Failing {
-        fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
-            Err(io::Error::other("the cable was cut"))
-        }
-    }
     let error = error_after_header(Failing);
     assert_eq!(error.to_string(), "the cable was cut");
     assert_eq!(error.source().map(ToString::to_string).as_deref(), Some("the cable was cut"));

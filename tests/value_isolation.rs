@@ -785,9 +785,15 @@ fn a_value_grows_to_64_mebibytes_and_no_further() {
     assert!(whole.len() > 64 * text.len());
     assert_eq!(written(65), opaque("Array", FAILED));
 
-    // What comes before it does not count.
+    // What comes before it does not count, neither there nor where a part is too deep.
     let sink = sink(ValueCapture::Full);
     let value = RecordedValue::Array(&items[..64]);
     sink.record(&print_call(&[value, value], None));
     assert_eq!(lines_of(sink), [print_line(&format!("{whole},{whole}"), "null")]);
+
+    let long = "x".repeat(40 * 1024 * 1024);
+    let deep = (0..200).fold(Value::Int(1), |value, _| Value::Array(vec![value].into()));
+    let sink = self::sink(ValueCapture::Full);
+    sink.record(&print_call(&[RecordedValue::String(&long), RecordedValue::Live(&deep)], None));
+    assert!(lines_of(sink)[0].contains(TOO_DEEP));
 }
