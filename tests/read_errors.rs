@@ -38,7 +38,7 @@ fn what_was_found_is_said_in_words() {
         (r#"{"a":1}"#, "an object"),
         ("[1]", "an array"),
         (r#""text""#, r#"the string "text""#),
-        (r#""a\nb	c""#, r#"the string "a\\nb\tc""#),
+        ("\"a\\nb\tc\"", r#"the string "a\\nb\tc""#),
         ("true", "true"),
         ("nul", "nul"),
         ("-1", "the number -1"),
