@@ -2,7 +2,7 @@
 //! with any version.
 
 use crate::decode::{DecodeError, Decoder};
-pub use crate::encode::escaped_in_all_ways;
+pub use crate::line::escaped_by_every_backend;
 use crate::event::TraceEvent;
 
 /// Decodes without the fast path, by the one that takes any spelling.

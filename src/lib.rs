@@ -162,6 +162,7 @@ mod event;
 pub mod fuzzing;
 #[doc = include_str!("integrating.md")]
 pub mod integrating {}
+mod line;
 mod names;
 pub mod owned;
 pub mod parallel;
@@ -177,11 +178,12 @@ mod value;
 mod work;
 
 pub use arena::Arena;
-pub use encode::{FieldWriter, ItemWriter, ValueWriter, encode_event, encode_header, value_to_json};
+pub use encode::{EncodeOptions, encode_event, encode_header, with_line};
 pub use event::{
     CallSite, ENTRY_TASK, HeapSummary, HostCall, HostOutcome, RUNTIME_VERSION, RenderedCallSite, TRACE_FORMAT_VERSION,
     TraceEvent, TraceHeader,
 };
+pub use line::LINE_LIMIT;
 pub use names::{EventKind, RecordingBackend, RunOutcome, UnknownName, ValueCapture};
 pub use reader::{Position, ReadError, ReadErrorKind, TracePart, TraceReader};
 pub use replay::Replay;
@@ -190,6 +192,7 @@ pub use sink::MappedFile;
 pub use sink::{JsonlSink, NullSink, RingSink, TeeSink, TraceSink, create_trace_file};
 pub use timing::Timing;
 pub use value::{
-    LiveArgs, MAX_VALUE_DEPTH, NotReplayable, RecordedEnum, RecordedField, RecordedOpaque, RecordedResource,
-    RecordedStruct, RecordedValue, TraceValue, Tree, Value, ValueField, Values,
+    FieldWriter, ItemWriter, LiveArgs, MAX_VALUE_DEPTH, NotReplayable, RecordedEnum, RecordedField, RecordedOpaque,
+    RecordedResource, RecordedStruct, RecordedValue, TraceValue, Tree, Value, ValueField, ValueWriter, Values,
+    value_to_json,
 };

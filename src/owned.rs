@@ -20,12 +20,12 @@ use std::time::Duration;
 
 use crate::arena::Arena;
 use crate::decode::Decoder;
-use crate::encode::{ValueWriter, value_to_json};
+
 use crate::event::{CallSite, HeapSummary, HostCall, HostOutcome, TraceEvent};
 use crate::names::{RunOutcome, ValueCapture};
 use crate::value::{
     MAX_VALUE_DEPTH, NotReplayable, RecordedEnum, RecordedField, RecordedOpaque, RecordedResource, RecordedStruct,
-    RecordedValue, TraceValue, Value, ValueField, Values, owned_tree, type_names,
+    RecordedValue, TraceValue, Value, ValueField, ValueWriter, Values, owned_tree, type_names, value_to_json,
 };
 
 /// A [`TraceEvent`] that owns what it holds.

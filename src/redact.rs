@@ -44,7 +44,7 @@ impl Redactor {
     /// Appends the redacted header's line to `out`, its newline included.
     pub fn header(&self, header: &TraceHeader, out: &mut Vec<u8>) {
         let header = TraceHeader { values: ValueCapture::Redacted, ..header.clone() };
-        encode_header(&header, ValueCapture::Redacted, out);
+        encode_header(&header, out);
     }
 
     /// Appends the redacted event's line to `out`, its newline included.

@@ -1,9 +1,9 @@
 //! For the tests of whoever implements [`TraceValue`].
 
 use crate::decode::Decoder;
-use crate::encode::value_to_json;
+
 use crate::names::ValueCapture;
-use crate::value::{RecordedValue, TraceValue};
+use crate::value::{RecordedValue, TraceValue, value_to_json};
 
 /// Asserts what an implementation of [`TraceValue`] owes, of this one value:
 ///
@@ -56,7 +56,7 @@ pub fn assert_conforms<V: TraceValue + ?Sized>(value: &V) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::encode::ValueWriter;
+    use crate::value::ValueWriter;
     use crate::value::Value;
     use std::borrow::Cow;
     use std::cell::Cell;

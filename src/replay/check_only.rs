@@ -14,7 +14,7 @@ use super::recording::{Completeness, Outcome, Recording};
 use super::report::{with_result, with_values};
 use super::scratch::{self, Scratch};
 use super::shown::{Name, Operation};
-use crate::encode::encode_value_lines;
+use crate::value::encode_value_lines;
 use crate::event::{HostCall, HostOutcome, TraceEvent, TraceHeader};
 use crate::names::{RunOutcome, ValueCapture};
 use crate::reader::TraceReader;

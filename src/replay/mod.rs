@@ -101,7 +101,7 @@ pub use self::recording::Completeness;
 use self::recording::{Outcome, Recording, decoded, lines};
 use self::scratch::Scratch;
 use crate::decode::Decoder;
-use crate::encode::encode_value_lines;
+use crate::value::encode_value_lines;
 use crate::event::{CallSite, TraceHeader};
 use crate::names::{RunOutcome, ValueCapture};
 use crate::reader::TraceReader;

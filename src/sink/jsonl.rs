@@ -12,7 +12,7 @@ use super::fork::Origin;
 use super::losses::Losses;
 use super::output::{Output, closes_a_run};
 use super::sync::AtomicBool;
-use crate::encode::{Line, encode_header, with_line};
+use crate::encode::{Line, encode_header, with_whole_line};
 use crate::event::{TraceEvent, TraceHeader};
 use crate::names::ValueCapture;
 
@@ -92,7 +92,7 @@ impl<W: Write> JsonlSink<W> {
     /// When the header can't be written: the caller is told, since nothing that follows could be read.
     pub fn new(writer: W, header: &TraceHeader) -> io::Result<Self> {
         let mut line = Vec::new();
-        encode_header(header, header.values, &mut line);
+        encode_header(header, &mut line);
         let mut output = Output::new(writer);
         output.put_header(&line)?;
         Ok(Self {
@@ -192,7 +192,7 @@ impl<W: Write + Send> TraceSink for JsonlSink<W> {
             }
             return;
         }
-        with_line(event, parts.capture, |line| parts.send(line, event));
+        with_whole_line(event, parts.capture.into(), |line| parts.send(line, event));
     }
 
     fn is_recording(&self) -> bool {

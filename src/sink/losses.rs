@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 
 use super::sync::{AtomicU64, Mutex};
-use crate::encode::discard;
+use crate::value::discard;
 
 /// The account of what a sink lost. Kept apart from its writer, so that asking does not wait for the writer.
 #[derive(Default)]

@@ -90,7 +90,7 @@ fn each_loss_is_counted_once() {
 #[test]
 fn what_a_limit_keeps_out_is_counted_and_leaves_no_gap() {
     let mut room = Vec::new();
-    encode_header(&header(), ValueCapture::Full, &mut room);
+    encode_header(&header(), &mut room);
     encode_event(&cancelled(1), ValueCapture::Full, &mut room);
     let limit = room.len() as u64;
     loom::model(move || {

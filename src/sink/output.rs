@@ -6,8 +6,9 @@ use std::sync::atomic::Ordering;
 
 use super::losses::Losses;
 use super::sync::AtomicBool;
-use crate::encode::{Line, discard};
+use crate::encode::Line;
 use crate::event::TraceEvent;
+use crate::value::discard;
 
 /// A writer, the lines that wait for it, and how far it is.
 pub(super) struct Output<W> {
@@ -79,7 +80,7 @@ impl<W: Write> Output<W> {
     /// The line as it has to be written behind what is there.
     #[inline]
     fn spelt<'l>(&self, line: Line<'l>) -> &'l [u8] {
-        if self.inside_line && self.buffer.is_empty() { line.on_a_fresh_line() } else { line.bytes() }
+        if self.inside_line && self.buffer.is_empty() { line.after_newline() } else { line.bytes() }
     }
 
     #[inline]

@@ -11,7 +11,8 @@ use super::TraceSink;
 use super::fork::Origin;
 use super::losses::Losses;
 use super::sync::{Mutex, MutexGuard};
-use crate::encode::{discard, encode_header, with_line};
+use crate::encode::{encode_header, with_whole_line};
+use crate::value::discard;
 use crate::event::{TraceEvent, TraceHeader};
 use crate::names::ValueCapture;
 
@@ -66,7 +67,7 @@ impl RingSink {
     #[must_use]
     pub fn new(capacity: usize, header: &TraceHeader) -> Self {
         let mut line = Vec::new();
-        encode_header(header, header.values, &mut line);
+        encode_header(header, &mut line);
         Self {
             capture: header.values,
             origin: Origin::here().ok(),
@@ -167,7 +168,7 @@ impl RingSink {
 
 impl TraceSink for RingSink {
     fn record(&self, event: &TraceEvent<'_>) {
-        with_line(event, self.capture, |line| {
+        with_whole_line(event, self.capture.into(), |line| {
             // Asked after the event was encoded: a value's own code may have forked.
             if !self.is_here() {
                 return;

@@ -1,34 +1,41 @@
 //! Values: what an interpreter hands over, what a trace carries, and what a replay can use.
 //!
-//! - [`TraceValue`] is the one trait that an interpreter implements, on its own values.
-//! - [`RecordedValue`] is what stands in an event: borrowed, readable, perhaps redacted or opaque in parts.
-//! - [`Value`] is owned, `Send`, and whole: what may cross a task boundary, and so what a replay can give back.
-//!
-//! `TraceValue` names the writer that it is handed, [`ValueWriter`], which is the encoder's: the one arrow from the vocabulary
-//! to the encoder. Inside a tree of values all code is then static; an abstract writer would cost a dynamic call for each
-//! part.
+//! - [`TraceValue`] is the one trait that an interpreter implements, on its own values. Its values write themselves through a
+//!   [`ValueWriter`] ([`writer`] is the schema of values; [`isolation`] protects the line from their code).
+//! - [`RecordedValue`] stands in an event: borrowed, readable, perhaps redacted or opaque in parts.
+//! - [`Value`] is owned, `Send` and whole: what may cross a task boundary, and so what a replay can give back.
 
+mod isolation;
+mod live_args;
+mod recorded;
 mod replayable;
+mod writer;
 
 use std::borrow::Cow;
 
-use smallvec::SmallVec;
+use crate::line::LINE_LIMIT;
+use crate::names::ValueCapture;
 
+pub(crate) use self::isolation::{Encoder, discard};
+pub use self::live_args::LiveArgs;
+pub use self::recorded::{
+    RecordedEnum, RecordedField, RecordedOpaque, RecordedResource, RecordedStruct, RecordedValue,
+};
 pub(crate) use self::replayable::owned_tree;
 pub use self::replayable::{NotReplayable, Tree, Value, ValueField, Values};
-
-use crate::encode::ValueWriter;
+pub use self::writer::{FieldWriter, ItemWriter, ValueWriter};
 
 /// How deep values nest in a trace: an int is one level, an array of ints two.
 ///
-/// Arrays, enums and structs (empty ones too) may stand at levels 1 to 127. One that would stand at level 128 is written
-/// as an opaque that says so, and a reader refuses anything deeper.
+/// Arrays, enums and structs (empty ones too) may stand at levels 1 to 127. One at level 128 is written as an opaque that says
+/// so, and a reader refuses anything deeper.
 pub const MAX_VALUE_DEPTH: usize = 128;
 
-/// A value of an interpreter, as it hands it to a trace: no copy, no allocation, no tree of ours in between.
+/// A value of an interpreter, handed to a trace as it is: no copy, no allocation, no conversion into another tree.
 ///
-/// Implement it on the interpreter's own value type, on whatever that is (an `Rc` tree, a tagged word, another crate's
-/// type behind a wrapper made on the fly).
+/// Implement it on the interpreter's own value type, whatever that is: an `Rc` tree, a tagged word, a wrapper made on the
+/// fly around a type of another crate. It is implemented for the standard library's scalars, strings and collections of
+/// values.
 ///
 /// ```
 /// use std::borrow::Cow;
@@ -59,11 +66,7 @@ pub const MAX_VALUE_DEPTH: usize = 128;
 ///             Value::Nil => out.unit(),
 ///             Value::Int(int) => out.int(*int),
 ///             Value::Text(text) => out.string(text),
-///             Value::List(list) => out.array(|items| {
-///                 for item in list.iter() {
-///                     items.item(item);
-///                 }
-///             }),
+///             Value::List(list) => out.array(|items| items.extend(list.iter())),
 ///             Value::Closure { name } => out.opaque("Closure", name),
 ///         }
 ///     }
@@ -74,21 +77,21 @@ pub const MAX_VALUE_DEPTH: usize = 128;
 /// # );
 /// ```
 ///
-/// A value whose own code panics, fails or says nothing never breaks a trace or the program: the whole argument or result
-/// it belongs to is written as an opaque of its type name instead. (A program built with `panic = "abort"` ends all the
+/// A value whose own code panics, fails or writes nothing never breaks the trace or the program: the whole argument or result
+/// that it belongs to is written as an opaque of its type name instead. (A program built with `panic = "abort"` ends all the
 /// same, and a panic hook prints what it prints.) Its code may itself record events.
 ///
-/// Neither does one that never ends: nesting stops at [`MAX_VALUE_DEPTH`], and a value in which a container begins after
-/// 64 MiB of its encoding counts as failed. So a value may hold itself, and share parts, as often as it likes.
+/// Nor does a value that contains itself: nesting stops at [`MAX_VALUE_DEPTH`], and an argument or result that makes its line
+/// longer than the limit of a line is replaced. Values may share parts, and contain themselves, as often as they like.
 pub trait TraceValue {
-    /// The name of the value's type, which is all that a redacted trace keeps of it, so it must not depend on anything
+    /// Returns the name of the value's type, which is all that a redacted trace keeps of it. It must not depend on anything
     /// secret.
     ///
-    /// It agrees with what [`write`](Self::write) writes: `Unit`, `Bool`, `Int`, `Float`, `Duration`, `String`, `Array`, or
-    /// the name given to an enum, a struct, a resource, an opaque or a redaction.
+    /// It agrees with [`write`](Self::write): `Unit`, `Bool`, `Int`, `Float`, `Duration`, `String`, `Array`, or the name
+    /// given to an enum, a struct, a resource, an opaque or a redaction.
     fn type_name(&self) -> Cow<'_, str>;
 
-    /// Writes the value by saying exactly one thing through `out`.
+    /// Writes the value by calling exactly one method of `out`.
     fn write(&self, out: ValueWriter<'_>);
 }
 
@@ -97,187 +100,27 @@ impl<T: TraceValue + ?Sized> TraceValue for &T {
         (**self).type_name()
     }
 
+    #[inline]
     fn write(&self, out: ValueWriter<'_>) {
         (**self).write(out);
     }
 }
 
-/// One value as a trace records it: borrowed, `Copy`, three words long.
+/// Renders one value as it stands in a trace, honouring `capture`.
 ///
-/// An interpreter mostly uses [`Live`](Self::Live) and a few constants; a reader gives back all the others.
-///
-/// Two recorded values are equal when a full trace writes the same bytes for both. So floats are compared by their bits
-/// (all NaN alike), and a live value equals the recorded form of what it writes. Comparing encodes both sides: it is meant
-/// for tests and tools. Printing one with `{:?}` shows its encoding.
-#[derive(Clone, Copy)]
-pub enum RecordedValue<'a> {
-    /// The value that says nothing.
-    Unit,
-    /// A truth value.
-    Bool(bool),
-    /// A whole number.
-    Int(i64),
-    /// A number. One that is not finite is written as an opaque.
-    Float(f64),
-    /// A span of time.
-    Duration {
-        /// Nanoseconds.
-        ns: i64,
-    },
-    /// A text.
-    String(&'a str),
-    /// Values in a row.
-    Array(&'a [RecordedValue<'a>]),
-    /// One case of an enumeration.
-    Enum(&'a RecordedEnum<'a>),
-    /// Named values.
-    Struct(&'a RecordedStruct<'a>),
-    /// A handle on something that the host holds.
-    Resource(&'a RecordedResource<'a>),
-    /// A value that was left out on purpose.
-    Redacted {
-        /// The name of its type.
-        of: &'a str,
-    },
-    /// A value that the encoding cannot represent.
-    Opaque(&'a RecordedOpaque<'a>),
-    /// A value of the interpreter that records, written where and when the event is encoded. A reader never gives one.
-    Live(&'a dyn TraceValue),
+/// For tests and tools: it allocates the text that it returns. A value longer than [`LINE_LIMIT`] is replaced as in a line.
+pub fn value_to_json<V: TraceValue + ?Sized>(value: &V, capture: ValueCapture) -> String {
+    let mut text = Vec::new();
+    Encoder::append(&mut text, LINE_LIMIT, |encoder| encoder.value(value, capture));
+    String::from_utf8(text).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
 }
 
-/// One case of an enumeration, in a [`RecordedValue`].
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct RecordedEnum<'a> {
-    /// The name of the enumeration.
-    pub name: &'a str,
-    /// The name of the case.
-    pub case: &'a str,
-    /// What the case carries.
-    pub payload: &'a [RecordedValue<'a>],
-}
-
-/// Named values, in a [`RecordedValue`].
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct RecordedStruct<'a> {
-    /// The name of the struct.
-    pub name: &'a str,
-    /// Its fields, in order. A trace does not ask that their names differ.
-    pub fields: &'a [RecordedField<'a>],
-}
-
-/// One field of a [`RecordedStruct`].
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct RecordedField<'a> {
-    /// The field's name.
-    pub name: &'a str,
-    /// What it holds.
-    pub value: RecordedValue<'a>,
-}
-
-/// A handle on something that the host holds, in a [`RecordedValue`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct RecordedResource<'a> {
-    /// The name of the kind of resource.
-    pub name: &'a str,
-    /// The host's number for it.
-    pub id: i64,
-}
-
-/// What a value that could not be represented leaves behind, in a [`RecordedValue`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct RecordedOpaque<'a> {
-    /// The name of its type.
-    pub of: &'a str,
-    /// What it printed as.
-    pub shown: &'a str,
-}
-
-/// The arguments of a host call, each as a [live value](RecordedValue::Live): what stands between an interpreter's own
-/// slice of values and [`HostCall::args`](crate::HostCall::args). Up to four of them allocate nothing.
-///
-/// ```
-/// # use std::time::Duration;
-/// # use cove_trace::{CallSite, HostCall, LiveArgs, RecordedValue, TraceEvent, TraceSink, TraceValue};
-/// fn record_refusal<V: TraceValue>(sink: &dyn TraceSink, task: u64, site: CallSite<'_>, arguments: &[V]) {
-///     sink.record(&TraceEvent::HostCall(HostCall {
-///         task,
-///         site,
-///         wait: Duration::ZERO,
-///         granted: false,
-///         args: &LiveArgs::new(arguments),
-///         outcome: None,
-///     }));
-/// }
-/// ```
-#[derive(Debug, Clone)]
-pub struct LiveArgs<'a>(SmallVec<[RecordedValue<'a>; 4]>);
-
-impl<'a> LiveArgs<'a> {
-    /// All of `values`, in order.
-    #[inline]
-    pub fn new<V: TraceValue>(values: &'a [V]) -> Self {
-        Self(values.iter().map(|value| RecordedValue::Live(value)).collect())
-    }
-
-    /// Lends all of `values`, wrappers made on the fly say, to `record`, as [`HostCall::args`](crate::HostCall::args) takes
-    /// them.
-    ///
-    /// ```
-    /// # use std::borrow::Cow;
-    /// # use cove_trace::{CallSite, HostCall, LiveArgs, TraceEvent, TraceSink, TraceValue, ValueWriter};
-    /// struct Traced<'a>(&'a f64);
-    /// # impl TraceValue for Traced<'_> {
-    /// #     fn type_name(&self) -> Cow<'_, str> { "Float".into() }
-    /// #     fn write(&self, out: ValueWriter<'_>) { out.float(*self.0) }
-    /// # }
-    ///
-    /// fn record_refusal(sink: &dyn TraceSink, task: u64, site: CallSite<'_>, arguments: &[f64]) {
-    ///     LiveArgs::with(arguments.iter().map(Traced), |args| {
-    ///         let wait = std::time::Duration::ZERO;
-    ///         sink.record(&TraceEvent::HostCall(HostCall { task, site, wait, granted: false, args, outcome: None }));
-    ///     });
-    /// }
-    /// ```
-    #[inline]
-    pub fn with<V: TraceValue, R>(
-        values: impl IntoIterator<Item = V>,
-        record: impl FnOnce(&[RecordedValue<'_>]) -> R,
-    ) -> R {
-        let values: SmallVec<[V; 4]> = values.into_iter().collect();
-        record(&LiveArgs::new(&values))
-    }
-}
-
-impl<'a> std::ops::Deref for LiveArgs<'a> {
-    type Target = [RecordedValue<'a>];
-
-    #[inline]
-    fn deref(&self) -> &Self::Target {
-        &self.0
-    }
-}
-
-impl TraceValue for RecordedValue<'_> {
-    fn type_name(&self) -> Cow<'_, str> {
-        Cow::Borrowed(match self {
-            Self::Unit => type_names::UNIT,
-            Self::Bool(_) => type_names::BOOL,
-            Self::Int(_) => type_names::INT,
-            Self::Float(_) => type_names::FLOAT,
-            Self::Duration { .. } => type_names::DURATION,
-            Self::String(_) => type_names::STRING,
-            Self::Array(_) => type_names::ARRAY,
-            Self::Enum(value) => value.name,
-            Self::Struct(value) => value.name,
-            Self::Resource(value) => value.name,
-            Self::Redacted { of } => of,
-            Self::Opaque(value) => value.of,
-            Self::Live(value) => return value.type_name(),
-        })
-    }
-
-    fn write(&self, out: ValueWriter<'_>) {
-        out.recorded(self);
+/// Appends each of `values` to `out` as it stands in a trace, with a newline after it. Equal values give equal bytes, and no
+/// encoding has a newline in it, so values can be compared and kept in this form.
+pub(crate) fn encode_value_lines(values: &[RecordedValue<'_>], capture: ValueCapture, out: &mut Vec<u8>) {
+    for value in values {
+        Encoder::append(out, LINE_LIMIT, |encoder| encoder.value(value, capture));
+        out.push(b'\n');
     }
 }
 

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 use super::{TraceValue, type_names};
-use crate::encode::ValueWriter;
+use super::ValueWriter;
 
 /// An owned value with no part missing: what may cross a task boundary, and so what a replay can give back to a program
 /// in place of the host.
@@ -195,8 +195,8 @@ macro_rules! owned_tree {
                     Self::Float(value) => out.float(*value),
                     Self::Duration { ns } => out.duration_ns(*ns),
                     Self::String(text) => out.string(text),
-                    Self::Array(values) => out.array(|items| items.all(values)),
-                    Self::Enum { name, case, payload } => out.enum_case(name, case, |items| items.all(payload)),
+                    Self::Array(values) => out.array(|items| items.extend(values)),
+                    Self::Enum { name, case, payload } => out.enum_case(name, case, |items| items.extend(payload)),
                     Self::Struct { name, fields: values } => out.structure(name, |fields| {
                         for field in values {
                             fields.field(&field.name, &field.value);

@@ -4,7 +4,7 @@
 //! way.
 #![allow(unsafe_code)]
 
-use super::{WIDE, escape_byte, escape_marked};
+use super::{WIDE, any_needs_escape, escape_byte, escape_marked};
 
 /// How a machine looks at a block of bytes.
 pub(super) trait Block {
@@ -33,19 +33,8 @@ pub(super) trait Block {
     /// Whether any byte of what was seen needs an escape.
     fn any_special(seen: Self::Seen) -> bool;
 
-    /// Copies the first and the last eight of `len` bytes, and says whether any of them needs an escape.
-    ///
-    /// # Safety
-    ///
-    /// `from` must be valid for reads, `to` for writes, of `len` bytes, which are eight at least.
-    unsafe fn copy_eights(from: *const u8, len: usize, to: *mut u8) -> bool;
-
-    /// Copies the first and the last four of `len` bytes, and says whether any of them needs an escape.
-    ///
-    /// # Safety
-    ///
-    /// `from` must be valid for reads, `to` for writes, of `len` bytes, which are four at least.
-    unsafe fn copy_fours(from: *const u8, len: usize, to: *mut u8) -> bool;
+    /// Whether any byte of these words needs an escape.
+    fn any_special_in(words: [u32; 4]) -> bool;
 }
 
 /// Escapes fewer than sixteen bytes.
@@ -55,38 +44,55 @@ pub(super) trait Block {
 /// As for [`escape_into`](super::escape_into).
 #[inline(always)]
 pub(super) unsafe fn escape_short<B: Block>(text: &[u8], to: *mut u8) -> usize {
-    let (from, len) = (text.as_ptr(), text.len());
-    // Two words, which may overlap, are all of the text.
-    let any_special = if len >= 8 {
-        // SAFETY: that many bytes are there to read, and to write.
-        unsafe { B::copy_eights(from, len, to) }
-    } else if len >= 4 {
-        // SAFETY: likewise.
-        unsafe { B::copy_fours(from, len, to) }
+    let len = text.len();
+    let clean = if len >= 4 {
+        // Four words, which overlap, are the whole text. A branch for each range of lengths would be mispredicted: lengths
+        // of names and short texts are random.
+        let middle = (len & 8) / 2;
+        // SAFETY: `at + 4 <= len` for all four.
+        let copy = |at| unsafe { copy_word(text.as_ptr().add(at), to.add(at)) };
+        !B::any_special_in([copy(0), copy(middle), copy(len - 4 - middle), copy(len - 4)])
     } else {
-        // SAFETY: the caller's promise.
-        return unsafe { escape_three(text, to) };
+        // SAFETY: the caller provides the bytes.
+        unsafe { copy_three(text, to) }
     };
-    if !any_special {
+    if clean {
         return len;
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller provides the bytes.
     unsafe { escape_bytes(text, to) }
 }
 
-/// Escapes up to three bytes, and would escape no more.
+/// Copies a word and returns it.
 ///
 /// # Safety
 ///
-/// As for [`escape_into`](super::escape_into).
+/// `from` must be valid for reads, `to` for writes, of four bytes.
 #[inline(always)]
-unsafe fn escape_three(text: &[u8], to: *mut u8) -> usize {
-    let mut written = 0;
-    for byte in text.iter().take(3) {
-        // SAFETY: six bytes at most were written for each byte before this one.
-        written += unsafe { escape_byte(*byte, to.add(written)) };
+unsafe fn copy_word(from: *const u8, to: *mut u8) -> u32 {
+    // SAFETY: the caller provides the bytes.
+    let word = unsafe { from.cast::<u32>().read_unaligned() };
+    // SAFETY: likewise.
+    unsafe { to.cast::<u32>().write_unaligned(word) };
+    word
+}
+
+/// Copies up to three bytes and returns whether none of them needs an escape.
+///
+/// # Safety
+///
+/// `to` must be valid for writes of as many bytes.
+#[inline(always)]
+unsafe fn copy_three(text: &[u8], to: *mut u8) -> bool {
+    let ([first, .., last] | [first @ last]) = text else { return true };
+    let middle = text[text.len() / 2];
+    // SAFETY: all three are inside of the text.
+    unsafe {
+        to.write(*first);
+        to.add(text.len() / 2).write(middle);
+        to.add(text.len() - 1).write(*last);
     }
-    written
+    !any_needs_escape([*first, middle, *last])
 }
 
 /// Escapes a few bytes one by one.
@@ -111,17 +117,13 @@ unsafe fn escape_bytes(text: &[u8], to: *mut u8) -> usize {
 /// As for [`escape_into`](super::escape_into).
 #[inline(always)]
 pub(super) unsafe fn escape_middle<B: Block>(text: &[u8], to: *mut u8) -> usize {
-    let clean = if text.len() <= 32 {
-        // SAFETY: there are as many bytes as each of the two has.
-        unsafe { copy_ends::<B>(text, 16, to) }
-    } else {
-        // SAFETY: likewise.
-        unsafe { copy_ends::<B>(text, 32, to) }
-    };
-    if clean {
-        return text.len();
+    let len = text.len();
+    let middle = (len & 32) / 2;
+    // SAFETY: `at + 16 <= len`.
+    if unsafe { copy_sixteens::<B, 4>(text, to, [0, middle, len - 16 - middle, len - 16]) } {
+        return len;
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller provides the bytes.
     unsafe { escape_careful::<B>(text, to) }
 }
 
@@ -149,8 +151,10 @@ pub(super) unsafe fn escape_wide<B: Block>(text: &[u8], to: *mut u8) -> usize {
     let rest = &text[read..];
     // SAFETY: `written <= 6 * read`, so what the rest takes at most is there.
     let end = unsafe { to.add(written) };
-    // SAFETY: there are as many bytes as each of the two ends has.
-    if unsafe { copy_ends::<B>(rest, WIDE, end) } {
+    let last = rest.len() - WIDE;
+    let sixteens = [0, 16, 32, 48, last, last + 16, last + 32, last + 48];
+    // SAFETY: each is at most `rest.len() - 16`.
+    if unsafe { copy_sixteens::<B, 8>(rest, end, sixteens) } {
         return written + rest.len();
     }
     // SAFETY: as above.
@@ -172,19 +176,20 @@ unsafe fn copy_sixteen<B: Block>(from: *const u8, to: *mut u8) -> u64 {
     special
 }
 
-/// Copies the first and the last `len` bytes of `text`, and says whether none of them needs an escape.
+/// Copies the sixteen bytes at each of these places, and returns whether none of them needs an escape.
 ///
 /// # Safety
 ///
-/// `text` must be `len` bytes at least, and `to` valid for writes of as many as it is. `len` is a multiple of a block's length.
+/// Each place must be at most `text.len() - 16`, and `to` valid for writes of as many bytes as `text` has.
 #[inline(always)]
-unsafe fn copy_ends<B: Block>(text: &[u8], len: usize, to: *mut u8) -> bool {
+unsafe fn copy_sixteens<B: Block, const N: usize>(text: &[u8], to: *mut u8, places: [usize; N]) -> bool {
     let mut seen = B::NOTHING_SEEN;
-    let last = text.len() - len;
-    for block in (0..len).step_by(B::LEN) {
-        for at in [block, last + block] {
+    for place in places {
+        let mut at = place;
+        while at < place + 16 {
             // SAFETY: `at + B::LEN <= text.len()`.
             seen = B::see(seen, unsafe { B::copy(text.as_ptr().add(at), to.add(at)) });
+            at += B::LEN;
         }
     }
     !B::any_special(seen)

@@ -17,38 +17,65 @@ pub(super) fn nanoseconds(duration: Duration) -> u64 {
 
 /// A number of at most eight digits, which is what most ids, counts and times are.
 ///
-/// All eight digits are worked out together, without a branch: how many there are differs from event to event, and a branch
-/// that a machine guesses wrong costs more than the digits. Longer numbers are left to `itoa`.
+/// All eight digits are computed together, without a branch: their number differs from event to event, and a mispredicted
+/// branch costs more than the digits.
 #[derive(Clone, Copy)]
-pub(super) struct Eight(u64);
+pub(super) struct UpTo8Digits(u64);
 
-impl Eight {
+impl UpTo8Digits {
     #[inline(always)]
     pub(super) fn of(number: u64) -> Option<Self> {
         (number < 100_000_000).then_some(Self(number))
     }
 
-    /// The digits, and how many of these bytes are digits.
+    /// The digits, and how many of these bytes they are.
     #[inline(always)]
     pub(super) fn digits(self) -> ([u8; 8], usize) {
-        // Each step splits each lane in two, the higher half of the digits in the lower half of the lane: so the first digit
-        // ends up in the lowest byte. The divisions are multiplications that are exact for what a lane can hold.
-        let fours = (self.0 / 10_000) | (self.0 % 10_000) << 32;
-        let hundreds = ((fours * 10_486) >> 20) & 0x0000_007f_0000_007f;
-        let twos = hundreds | (fours - 100 * hundreds) << 16;
-        let tens = ((twos * 103) >> 10) & 0x000f_000f_000f_000f;
-        let ones = tens | (twos - 10 * tens) << 8;
         let len = self.len();
-        let text = (ones | u64::from_ne_bytes([b'0'; 8])) >> (64 - 8 * len);
+        let text = eight_digits(self.0) >> (64 - 8 * len);
         (text.to_le_bytes(), len)
     }
 
-    /// How many digits there are, from the number itself: what follows them must not wait until they are worked out.
+    /// The count of digits. It is computed from the number itself, so that what follows need not wait for the digits.
     #[inline(always)]
     fn len(self) -> usize {
         let bits = (self.0 | 1).ilog2() as usize;
         ((self.0 + LENGTHS[bits % LENGTHS.len()]) >> 32) as usize
     }
+}
+
+/// A number of nine to sixteen digits, in two parts.
+#[derive(Clone, Copy)]
+pub(super) struct UpTo16Digits {
+    pub(super) high: UpTo8Digits,
+    low: u64,
+}
+
+impl UpTo16Digits {
+    #[inline(always)]
+    pub(super) fn of(number: u64) -> Option<Self> {
+        let (high, low) = (number / 100_000_000, number % 100_000_000);
+        UpTo8Digits::of(high).map(|high| Self { high, low })
+    }
+
+    /// The last eight digits.
+    #[inline(always)]
+    pub(super) fn low_digits(self) -> [u8; 8] {
+        eight_digits(self.low).to_le_bytes()
+    }
+}
+
+/// Eight digits with leading zeros, the first in the lowest byte.
+#[inline(always)]
+fn eight_digits(number: u64) -> u64 {
+    // Each step splits each lane in two, the higher half of the digits in the lower half of the lane. The divisions are
+    // multiplications that are exact for what a lane can hold.
+    let fours = (number / 10_000) | (number % 10_000) << 32;
+    let hundreds = ((fours * 10_486) >> 20) & 0x0000_007f_0000_007f;
+    let twos = hundreds | (fours - 100 * hundreds) << 16;
+    let tens = ((twos * 103) >> 10) & 0x000f_000f_000f_000f;
+    let ones = tens | (twos - 10 * tens) << 8;
+    ones | u64::from_ne_bytes([b'0'; 8])
 }
 
 /// For each place of the highest bit what has to be added to a number, so that the upper half of the sum is its count of
@@ -168,10 +195,23 @@ mod tests {
         let step = if cfg!(miri) { 999_983 } else { 97 };
         let powers = (0..8).map(|power| 10_u64.pow(power)).flat_map(|power| [power - 1, power, power + 1]);
         for number in (0..100_000_000).step_by(step).chain(powers).chain([99_999_999]) {
-            let (digits, len) = Eight::of(number).unwrap().digits();
+            let (digits, len) = UpTo8Digits::of(number).unwrap().digits();
             assert_eq!(&digits[..len], number.to_string().as_bytes());
         }
-        assert!(Eight::of(100_000_000).is_none());
+        assert!(UpTo8Digits::of(100_000_000).is_none());
+    }
+
+    #[test]
+    fn sixteen_digits_are_those_of_the_standard_library() {
+        let step = if cfg!(miri) { 999_983_000_999 } else { 9_999_991_007 };
+        let powers = (8..16).map(|power| 10_u64.pow(power)).flat_map(|power| [power, power + 1, 10 * power - 1]);
+        for number in (100_000_000..10_u64.pow(16)).step_by(step).chain(powers) {
+            let number_of_16 = UpTo16Digits::of(number).unwrap();
+            let (high, len) = number_of_16.high.digits();
+            let text = [&high[..len], &number_of_16.low_digits()].concat();
+            assert_eq!(text, number.to_string().as_bytes());
+        }
+        assert!(UpTo16Digits::of(10_u64.pow(16)).is_none());
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //! The text is copied while it is looked at, in blocks: the bytes are stored as they are, and what needs an escape is told from
 //! the same load. `blocks` says what that means for a text, whatever a block is: sixteen bytes with SSE2, which every x86-64
 //! has (`sse2`), or NEON, which every aarch64 has (`neon`), eight in a plain integer elsewhere (`swar`). On processors with
-//! AVX-512 VBMI2 longer texts go another way (`avx512`, chosen by `best_wide`): the text is moved apart in a register, whatever
+//! AVX-512 VBMI2 longer texts go another way (`avx512`, chosen by `dispatch`): the text is moved apart in a register, whatever
 //! number of escapes it has. All of them are tested against the naive form on every machine that has them (`tests`).
 //!
 //! Whoever changes this: `bound` is what keeps the stores inside of the buffer. At any time at most six bytes were written
@@ -14,7 +14,7 @@
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 #[cfg(target_arch = "x86_64")]
-mod best_wide;
+mod dispatch;
 mod blocks;
 #[cfg(target_arch = "aarch64")]
 mod neon;
@@ -25,10 +25,10 @@ mod swar;
 #[cfg(test)]
 pub(super) mod tests;
 #[cfg(any(test, feature = "arbitrary"))]
-mod ways;
+mod backends;
 
 #[cfg(feature = "arbitrary")]
-pub use self::ways::escaped_in_all_ways;
+pub use self::backends::escaped_by_every_backend;
 
 #[cfg(target_arch = "aarch64")]
 use self::neon::Block as Native;
@@ -43,10 +43,11 @@ pub(super) const SLACK: usize = WIDE;
 /// Bytes that are looked at together in a longer text.
 const WIDE: usize = 64;
 
-/// How many bytes [`escape_into`] may touch for a text of `len` bytes, a sixth of the address space at most.
+/// The most bytes that [`escape_into`] touches for a text of `len` bytes. Does not overflow, nor does a sum of some of them: no
+/// target has an address space of 2<sup>58</sup> bytes.
 #[inline(always)]
-pub(super) const fn bound(len: usize) -> usize {
-    6 * len + SLACK
+pub(super) const fn bound(len: u64) -> u64 {
+    6 * len + SLACK as u64
 }
 
 /// Escapes `text` to `to`, and says how many bytes that took.
@@ -79,7 +80,7 @@ unsafe fn escape_long(text: &[u8], to: *mut u8) -> usize {
         #[cfg(target_arch = "x86_64")]
         // SAFETY: the caller's promise.
         unsafe {
-            best_wide::escape(text, to)
+            dispatch::escape(text, to)
         }
         #[cfg(not(target_arch = "x86_64"))]
         // SAFETY: the caller's promise.
@@ -113,6 +114,12 @@ static ESCAPES: [u64; 256] = {
     }
     table
 };
+
+#[inline(always)]
+fn any_needs_escape([a, b, c]: [u8; 3]) -> bool {
+    let escapes = ESCAPES[usize::from(a)] | ESCAPES[usize::from(b)] | ESCAPES[usize::from(c)];
+    escapes >> 56 != 1
+}
 
 /// Writes what stands for one byte, and says how many bytes that is.
 ///

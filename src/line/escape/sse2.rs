@@ -2,8 +2,7 @@
 #![allow(unsafe_code)]
 
 use std::arch::x86_64::{
-    __m128i, _mm_castpd_si128, _mm_cmpeq_epi8, _mm_loadu_si32, _mm_min_epu8, _mm_movemask_epi8, _mm_or_si128,
-    _mm_set_pd, _mm_set1_epi8, _mm_storeu_si32, _mm_unpacklo_epi32, _mm_xor_si128,
+    __m128i, _mm_cmpeq_epi8, _mm_min_epu8, _mm_movemask_epi8, _mm_or_si128, _mm_set1_epi8, _mm_xor_si128,
 };
 
 pub(super) struct Block;
@@ -95,32 +94,10 @@ impl super::blocks::Block for Block {
     }
 
     #[inline(always)]
-    unsafe fn copy_eights(from: *const u8, len: usize, to: *mut u8) -> bool {
-        // Moved as floats, which are at home where they are looked at.
-        // SAFETY: eight bytes are there to read, as the trait's contract says,
-        let first = unsafe { from.cast::<f64>().read_unaligned() };
-        // SAFETY: and eight that end where the text does.
-        let last = unsafe { from.add(len - 8).cast::<f64>().read_unaligned() };
-        // SAFETY: likewise to write.
-        unsafe { to.cast::<f64>().write_unaligned(first) };
-        // SAFETY: likewise to write.
-        unsafe { to.add(len - 8).cast::<f64>().write_unaligned(last) };
+    fn any_special_in(words: [u32; 4]) -> bool {
+        // SAFETY: any words are a vector.
+        let bytes = unsafe { std::mem::transmute::<[u32; 4], __m128i>(words) };
         // SAFETY: every x86-64 has SSE2.
-        unsafe { special(_mm_castpd_si128(_mm_set_pd(last, first))) != 0 }
-    }
-
-    #[inline(always)]
-    unsafe fn copy_fours(from: *const u8, len: usize, to: *mut u8) -> bool {
-        // SAFETY: four bytes are there to read, as the trait's contract says,
-        let first = unsafe { _mm_loadu_si32(from) };
-        // SAFETY: and four that end where the text does.
-        let last = unsafe { _mm_loadu_si32(from.add(len - 4)) };
-        // SAFETY: likewise to write.
-        unsafe { _mm_storeu_si32(to, first) };
-        // SAFETY: likewise to write.
-        unsafe { _mm_storeu_si32(to.add(len - 4), last) };
-        // The upper half is zero, and that this would need escapes is of no interest.
-        // SAFETY: every x86-64 has SSE2.
-        unsafe { special(_mm_unpacklo_epi32(first, last)) as u8 != 0 }
+        unsafe { special(bytes) != 0 }
     }
 }

@@ -60,32 +60,8 @@ impl super::blocks::Block for Block {
     }
 
     #[inline(always)]
-    unsafe fn copy_eights(from: *const u8, len: usize, to: *mut u8) -> bool {
-        // SAFETY: eight bytes are there, as the trait's contract says,
-        let first = unsafe { Self::copy(from, to) };
-        // SAFETY: and eight that end where the text does.
-        let last = unsafe { Self::copy(from.add(len - 8), to.add(len - 8)) };
-        Self::any_special(suspects(first) | suspects(last))
+    fn any_special_in([a, b, c, d]: [u32; 4]) -> bool {
+        let pair = |low: u32, high: u32| u64::from(low) | u64::from(high) << 32;
+        Self::any_special(suspects(pair(a, b)) | suspects(pair(c, d)))
     }
-
-    #[inline(always)]
-    unsafe fn copy_fours(from: *const u8, len: usize, to: *mut u8) -> bool {
-        // SAFETY: four bytes are there, as the trait's contract says,
-        let first = unsafe { copy_four(from, to) };
-        // SAFETY: and four that end where the text does.
-        let last = unsafe { copy_four(from.add(len - 4), to.add(len - 4)) };
-        Self::any_special(suspects(u64::from(first) | u64::from(last) << 32))
-    }
-}
-
-/// # Safety
-///
-/// `from` must be valid for reads, `to` for writes, of four bytes.
-#[inline(always)]
-unsafe fn copy_four(from: *const u8, to: *mut u8) -> u32 {
-    // SAFETY: the caller's promise.
-    let bytes = unsafe { from.cast::<u32>().read_unaligned() };
-    // SAFETY: likewise.
-    unsafe { to.cast::<u32>().write_unaligned(bytes) };
-    bytes
 }

@@ -2,8 +2,8 @@
 #![allow(unsafe_code)]
 
 use std::arch::aarch64::{
-    uint8x16_t, vaddv_u8, vandq_u8, vceqq_u8, vcleq_u8, vcombine_u8, vcreate_u8, vdupq_n_u8, veorq_u8, vget_high_u8,
-    vget_low_u8, vmaxvq_u8, vminq_u8, vorrq_u8,
+    uint8x16_t, vaddv_u8, vandq_u8, vceqq_u8, vcleq_u8, vdupq_n_u8, veorq_u8, vget_high_u8, vget_low_u8, vmaxvq_u8,
+    vminq_u8, vorrq_u8,
 };
 
 pub(super) struct Block;
@@ -69,26 +69,6 @@ fn any_special(seen: Seen) -> bool {
     vmaxvq_u8(vorrq_u8(at_most_0x20(seen.smallest), seen.backslashes)) != 0
 }
 
-#[target_feature(enable = "neon")]
-#[inline]
-fn any_special_in(low: u64, high: u64) -> bool {
-    vmaxvq_u8(marked(vcombine_u8(vcreate_u8(low), vcreate_u8(high)))) != 0
-}
-
-/// Copies a word and gives it back.
-///
-/// # Safety
-///
-/// `from` must be valid for reads, `to` for writes, of a word.
-#[inline(always)]
-unsafe fn copy_word<Word: Copy>(from: *const u8, to: *mut u8) -> Word {
-    // SAFETY: the caller's promise.
-    let word = unsafe { from.cast::<Word>().read_unaligned() };
-    // SAFETY: likewise.
-    unsafe { to.cast::<Word>().write_unaligned(word) };
-    word
-}
-
 impl super::blocks::Block for Block {
     const LEN: usize = 16;
 
@@ -127,23 +107,10 @@ impl super::blocks::Block for Block {
     }
 
     #[inline(always)]
-    unsafe fn copy_eights(from: *const u8, len: usize, to: *mut u8) -> bool {
-        // SAFETY: eight bytes are there, as the trait's contract says,
-        let first = unsafe { copy_word::<u64>(from, to) };
-        // SAFETY: and eight that end where the text does.
-        let last = unsafe { copy_word::<u64>(from.add(len - 8), to.add(len - 8)) };
-        // SAFETY: likewise.
-        unsafe { any_special_in(first, last) }
-    }
-
-    #[inline(always)]
-    unsafe fn copy_fours(from: *const u8, len: usize, to: *mut u8) -> bool {
-        // SAFETY: four bytes are there, as the trait's contract says,
-        let first = unsafe { copy_word::<u32>(from, to) };
-        // SAFETY: and four that end where the text does.
-        let last = unsafe { copy_word::<u32>(from.add(len - 4), to.add(len - 4)) };
-        let both = u64::from(first) | u64::from(last) << 32;
+    fn any_special_in(words: [u32; 4]) -> bool {
+        // SAFETY: any words are a vector.
+        let bytes = unsafe { std::mem::transmute::<[u32; 4], uint8x16_t>(words) };
         // SAFETY: every aarch64 that this is built for has NEON.
-        unsafe { any_special_in(both, both) }
+        unsafe { vmaxvq_u8(marked(bytes)) != 0 }
     }
 }

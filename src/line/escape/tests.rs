@@ -1,13 +1,13 @@
-//! Tests: every way to escape a text that this machine has gives what the naive way gives, and touches nothing but the text and
+//! Tests: every backend to escape a text that this machine has gives what the naive backend gives, and touches nothing but the text and
 //! the room that it is bound to.
 #![allow(unsafe_code)]
 
-use super::super::guarded::{Edge, Guarded};
+use super::super::tests::guarded::{Edge, Guarded};
 use super::blocks::Block;
-use super::ways::{self, Way};
+use super::backends::{self, Backend};
 use super::{WIDE, bound};
 
-pub(in crate::encode) fn naive(text: &[u8]) -> Vec<u8> {
+pub(in crate::line) fn naive(text: &[u8]) -> Vec<u8> {
     let mut out = Vec::new();
     for &byte in text {
         match byte {
@@ -23,15 +23,15 @@ pub(in crate::encode) fn naive(text: &[u8]) -> Vec<u8> {
     out
 }
 
-/// All ways that this machine has.
-fn all_ways() -> Vec<(&'static str, Way)> {
+/// All backends that this machine has.
+fn all_ways() -> Vec<(&'static str, Backend)> {
     #[cfg(target_arch = "x86_64")]
     if !super::avx512::is_available() {
         say_once("SKIPPED: escaping with AVX-512 is not tested: no AVX-512 VBMI2 here");
     }
-    let ways = ways::all();
-    assert!(ways.len() >= 3, "a test of no way would hold");
-    ways
+    let backends = backends::all();
+    assert!(backends.len() >= 3, "a test of no backend would hold");
+    backends
 }
 
 /// Also where a test that holds shows nothing of what it prints.
@@ -45,14 +45,14 @@ fn say_once(what: &str) {
 
 /// Where texts are read and written, with nothing beyond either.
 struct Desk {
-    ways: Vec<(&'static str, Way)>,
+    backends: Vec<(&'static str, Backend)>,
     text: Guarded,
     out: Guarded,
 }
 
 impl Desk {
     fn new(longest: usize) -> Self {
-        Self { ways: all_ways(), text: Guarded::new(longest), out: Guarded::new(bound(longest)) }
+        Self { backends: all_ways(), text: Guarded::new(longest), out: Guarded::new(bound(longest as u64) as usize) }
     }
 
     #[track_caller]
@@ -60,19 +60,19 @@ impl Desk {
         let expected = naive(text);
         for &edge in Edge::ALL {
             let text = self.text.copy(edge, text);
-            assert_written_as(&self.ways, text, &expected, self.out.lend(edge, bound(text.len())));
+            assert_written_as(&self.backends, text, &expected, self.out.lend(edge, bound(text.len() as u64) as usize));
         }
     }
 }
 
 #[track_caller]
-fn assert_written_as(ways: &[(&str, Way)], text: &[u8], expected: &[u8], out: &mut [u8]) {
-    assert!(out.len() >= bound(text.len()));
-    for (name, way) in ways {
+fn assert_written_as(backends: &[(&str, Backend)], text: &[u8], expected: &[u8], out: &mut [u8]) {
+    assert!(out.len() >= bound(text.len() as u64) as usize);
+    for (name, backend) in backends {
         // So that a hole in what is written shows.
         out[..expected.len()].fill(0xf8);
         // SAFETY: `out` has as many bytes as the bound says.
-        let written = unsafe { way(text, out.as_mut_ptr()) };
+        let written = unsafe { backend(text, out.as_mut_ptr()) };
         assert!(
             &out[..written] == expected,
             "{name}, on {}:\n{}\n{}",
@@ -83,7 +83,7 @@ fn assert_written_as(ways: &[(&str, Way)], text: &[u8], expected: &[u8], out: &m
     }
 }
 
-/// Lengths on either side of every border between one way to look at a text and another.
+/// Lengths on either side of every border between one backend to look at a text and another.
 fn lengths() -> impl Iterator<Item = usize> {
     (0..=200).filter(|len| !cfg!(miri) || matches!(len, 0 | 1 | 3 | 4 | 7 | 8 | 15..=17 | 33 | 127..=129 | 200))
 }
@@ -110,19 +110,8 @@ fn assert_sees_what_is_special<B: Block>() {
             let is_inside = is_special && place < B::LEN;
             assert_eq!(B::special(bytes), u64::from(is_inside) << place, "{byte:#x} at {place}");
             assert_eq!(B::any_special(B::see(B::NOTHING_SEEN, bytes)), is_inside, "{byte:#x} at {place}");
-            for len in [4, 5, 8, 9, 16] {
-                let expected = is_special && place < len;
-                // SAFETY: both are longer, and `len` is as the contracts say.
-                unsafe {
-                    if len <= 8 {
-                        assert_eq!(B::copy_fours(text.as_ptr(), len, copy.as_mut_ptr()), expected);
-                    }
-                    if len >= 8 {
-                        assert_eq!(B::copy_eights(text.as_ptr(), len, copy.as_mut_ptr()), expected);
-                    }
-                }
-                assert_eq!(copy[..len], text[..len]);
-            }
+            let words = std::array::from_fn(|index| u32::from_ne_bytes(*text[4 * index..].first_chunk().unwrap()));
+            assert_eq!(B::any_special_in(words), is_special, "{byte:#x} at {place}");
         }
     }
 }
@@ -178,7 +167,7 @@ fn nothing_but_specials() {
     }
 }
 
-/// Bytes of which as many sixteenths as asked for are special in one way or another.
+/// Bytes of which as many sixteenths as asked for are special in one backend or another.
 fn mixture(len: usize, sixteenths: u64, random: &mut u64) -> Vec<u8> {
     let mut draw = || {
         *random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -231,15 +220,15 @@ fn every_alignment() {
     for (byte, in_turn) in text.0.iter_mut().zip(b"plain text with \"quotes\"\n".iter().cycle()) {
         *byte = *in_turn;
     }
-    let mut out = Aligned([0; 64 + bound(600)]);
-    let ways = all_ways();
+    let mut out = Aligned([0; 64 + bound(600) as usize]);
+    let backends = all_ways();
     let step = if cfg!(miri) { 13 } else { 1 };
     for text_start in (0..64).step_by(step) {
         for len in [1, 3, 7, 15, 16, 40, 130, 200, 600].into_iter().filter(|len| !cfg!(miri) || *len < 200) {
             let text = &text.0[text_start..text_start + len];
             let expected = naive(text);
             for out_start in (0..64).step_by(step) {
-                assert_written_as(&ways, text, &expected, &mut out.0[out_start..]);
+                assert_written_as(&backends, text, &expected, &mut out.0[out_start..]);
             }
         }
     }

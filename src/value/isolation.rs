@@ -1,0 +1,181 @@
+//! Keeps a value's own code from breaking the line: panics, silence, depth and size.
+
+use std::any::Any;
+use std::borrow::Cow;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use super::writer::ValueWriter;
+use super::{MAX_VALUE_DEPTH, TraceValue};
+use crate::line::{Buffer, Fragment, Stop};
+use crate::names::ValueCapture;
+
+/// A line being written, with the state of the argument or result that is being written into it.
+///
+/// When something goes wrong in a value, the line is stopped: nothing more of the value is written, no further container is
+/// entered, and [`isolated`](Self::isolated) replaces the value from its first byte.
+pub(crate) struct Encoder {
+    pub(crate) line: Buffer,
+    /// Containers that are open around the value being written.
+    depth: usize,
+    /// What went wrong in the value, unless the line was stopped by its length.
+    fault: Option<Fault>,
+}
+
+#[derive(Clone, Copy)]
+enum Fault {
+    /// The value's code panicked, or a formatter reported an error.
+    Failed,
+    /// The value, or a part of it, wrote nothing.
+    WroteNothing,
+}
+
+/// The type name of a value that panics when asked for it.
+const UNKNOWN_TYPE: &str = "Unknown";
+
+impl Encoder {
+    /// Lets `write` append a line of at most `limit` bytes to `out`. Returns whether it was written whole; if it was not, `out`
+    /// is as it was.
+    #[inline(always)]
+    pub(crate) fn append(out: &mut Vec<u8>, limit: usize, write: impl FnOnce(&mut Self)) -> bool {
+        let start = out.len();
+        #[allow(unsafe_code)]
+        let mut encoder = Self { line: unsafe { Buffer::over(out, limit) }, depth: 0, fault: None };
+        write(&mut encoder);
+        encoder.line.finish(start)
+    }
+
+    /// Writes one argument or result, or its redaction.
+    #[inline]
+    pub(crate) fn value<V: TraceValue + ?Sized>(&mut self, value: &V, capture: ValueCapture) {
+        match capture {
+            ValueCapture::Full => self.isolated(value),
+            ValueCapture::Redacted => self.redaction(value),
+        }
+    }
+
+    /// Writes one argument or result. If it panics, fails, writes nothing, or makes the line longer than its limit, it is
+    /// replaced by an opaque that says so.
+    #[inline]
+    fn isolated<V: TraceValue + ?Sized>(&mut self, value: &V) {
+        if self.line.stopped().is_some() {
+            return;
+        }
+        let start = self.line.len();
+        let written = catch_unwind(AssertUnwindSafe(|| {
+            self.expect_value(|encoder| value.write(ValueWriter::new(encoder)));
+        }));
+        if let Err(panic) = written {
+            discard(panic);
+            self.fail();
+        }
+        if let Some(stop) = self.line.stopped() {
+            self.replace(value, start, stop);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn replace<V: TraceValue + ?Sized>(&mut self, value: &V, start: usize, stop: Stop) {
+        if stop == Stop::OutOfMemory {
+            return;
+        }
+        self.line.resume(start);
+        self.depth = 0;
+        let of = type_name_of(value);
+        match self.fault.take() {
+            Some(Fault::Failed) => self.opaque(&of, b"failed while being written"),
+            Some(Fault::WroteNothing) => self.opaque(&of, b"wrote no value"),
+            None => self.opaque(&of, (b"longer than ", self.line.limit(), b" bytes")),
+        }
+    }
+
+    /// Writes the redaction of one argument or result: the name of its type and nothing else.
+    fn redaction<V: TraceValue + ?Sized>(&mut self, value: &V) {
+        self.line.put((br#"{"type":"redacted","of":""#, &*type_name_of(value), b"\"}"));
+    }
+
+    /// Writes an opaque whose text needs no formatter.
+    pub(super) fn opaque(&mut self, of: &str, shown: impl Fragment) {
+        self.line.put((br#"{"type":"opaque","of":""#, of, br#"","shown":""#, shown, b"\"}"));
+    }
+
+    /// Runs code that may be the value's own. If it unwinds, the value has failed, even if an outer part of the value catches
+    /// the panic and goes on.
+    #[inline(always)]
+    pub(super) fn run_user_code(&mut self, code: impl FnOnce(&mut Self)) {
+        struct FailOnUnwind<'e>(&'e mut Encoder);
+        impl Drop for FailOnUnwind<'_> {
+            fn drop(&mut self) {
+                self.0.fail();
+            }
+        }
+        let armed = FailOnUnwind(self);
+        code(armed.0);
+        std::mem::forget(armed);
+    }
+
+    /// Runs `write`, which has to write a value.
+    #[inline(always)]
+    pub(super) fn expect_value(&mut self, write: impl FnOnce(&mut Self)) {
+        let start = self.line.len();
+        write(self);
+        if self.line.len() == start {
+            self.wrote_nothing();
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn wrote_nothing(&mut self) {
+        if self.line.stopped().is_none() {
+            self.fault = Some(Fault::WroteNothing);
+            self.line.stop(Stop::Stopped);
+        }
+    }
+
+    /// The argument or result being written has failed.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn fail(&mut self) {
+        self.fault = Some(Fault::Failed);
+        self.line.stop(Stop::Stopped);
+    }
+
+    /// Writes the opening of a container. One that would nest too deep is replaced by an opaque of its type name. Returns
+    /// whether its content is to be written.
+    #[inline]
+    pub(super) fn begin_container(&mut self, type_name: &str, opening: impl Fragment) -> bool {
+        const { assert!(MAX_VALUE_DEPTH == 128, "the text below has the number") };
+        if self.depth == MAX_VALUE_DEPTH - 1 {
+            self.opaque(type_name, b"nested deeper than 128 levels");
+            return false;
+        }
+        self.line.put(opening)
+    }
+
+    /// Writes the content of a container, whose items each end with a comma, and its end.
+    #[inline(always)]
+    pub(super) fn content(&mut self, write: impl FnOnce(&mut Self)) {
+        let start = self.line.len();
+        self.depth += 1;
+        self.run_user_code(write);
+        self.depth -= 1;
+        self.line.drop_trailing_comma(start);
+        self.line.put(b"]}");
+    }
+}
+
+/// The type name of a value, even of one that panics when asked for it.
+fn type_name_of<V: TraceValue + ?Sized>(value: &V) -> Cow<'_, str> {
+    catch_unwind(AssertUnwindSafe(|| value.type_name())).unwrap_or_else(|panic| {
+        discard(panic);
+        Cow::Borrowed(UNKNOWN_TYPE)
+    })
+}
+
+/// Drops a panic's payload, or another value whose `Drop` may panic. If it does, the new payload is leaked.
+pub(crate) fn discard(payload: Box<dyn Any + Send>) {
+    if let Err(panic) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
+        std::mem::forget(panic);
+    }
+}

@@ -1,0 +1,76 @@
+//! The arguments of a host call, handed over as they are.
+
+use smallvec::SmallVec;
+
+use super::{RecordedValue, TraceValue};
+
+/// The arguments of a host call, each as a [live value](RecordedValue::Live): what stands between an interpreter's own
+/// slice of values and [`HostCall::args`](crate::HostCall::args). Up to four of them allocate nothing.
+///
+/// ```
+/// # use std::time::Duration;
+/// # use cove_trace::{CallSite, HostCall, LiveArgs, RecordedValue, TraceEvent, TraceSink, TraceValue};
+/// fn record_refusal<V: TraceValue>(sink: &dyn TraceSink, task: u64, site: CallSite<'_>, arguments: &[V]) {
+///     sink.record(&TraceEvent::HostCall(HostCall {
+///         task,
+///         site,
+///         wait: Duration::ZERO,
+///         granted: false,
+///         args: &LiveArgs::new(arguments),
+///         outcome: None,
+///     }));
+/// }
+/// ```
+#[derive(Debug, Clone)]
+pub struct LiveArgs<'a>(SmallVec<[RecordedValue<'a>; 4]>);
+
+impl<'a> LiveArgs<'a> {
+    /// All of `values`, in order.
+    #[inline]
+    pub fn new<V: TraceValue>(values: &'a [V]) -> Self {
+        let live = |value: &'a V| RecordedValue::Live(value);
+        // The usual case without a loop.
+        if values.len() <= 4 {
+            let args = std::array::from_fn(|index| values.get(index).map_or(RecordedValue::Unit, live));
+            return Self(SmallVec::from_buf_and_len(args, values.len()));
+        }
+        Self(values.iter().map(live).collect())
+    }
+
+    /// Lends all of `values`, wrappers made on the fly say, to `record`, as [`HostCall::args`](crate::HostCall::args) takes
+    /// them.
+    ///
+    /// ```
+    /// # use std::borrow::Cow;
+    /// # use cove_trace::{CallSite, HostCall, LiveArgs, TraceEvent, TraceSink, TraceValue, ValueWriter};
+    /// struct Traced<'a>(&'a f64);
+    /// # impl TraceValue for Traced<'_> {
+    /// #     fn type_name(&self) -> Cow<'_, str> { "Float".into() }
+    /// #     fn write(&self, out: ValueWriter<'_>) { out.float(*self.0) }
+    /// # }
+    ///
+    /// fn record_refusal(sink: &dyn TraceSink, task: u64, site: CallSite<'_>, arguments: &[f64]) {
+    ///     LiveArgs::with(arguments.iter().map(Traced), |args| {
+    ///         let wait = std::time::Duration::ZERO;
+    ///         sink.record(&TraceEvent::HostCall(HostCall { task, site, wait, granted: false, args, outcome: None }));
+    ///     });
+    /// }
+    /// ```
+    #[inline]
+    pub fn with<V: TraceValue, R>(
+        values: impl IntoIterator<Item = V>,
+        record: impl FnOnce(&[RecordedValue<'_>]) -> R,
+    ) -> R {
+        let values: SmallVec<[V; 4]> = values.into_iter().collect();
+        record(&LiveArgs::new(&values))
+    }
+}
+
+impl<'a> std::ops::Deref for LiveArgs<'a> {
+    type Target = [RecordedValue<'a>];
+
+    #[inline]
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
+}

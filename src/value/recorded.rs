@@ -1,0 +1,162 @@
+//! Values as they stand in an event.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use super::writer::ValueWriter;
+use super::{TraceValue, type_names, value_to_json};
+use crate::names::ValueCapture;
+
+/// One value as a trace records it: borrowed, `Copy`, three words long.
+///
+/// An interpreter mostly uses [`Live`](Self::Live) and a few constants; a reader returns all the others.
+///
+/// Two recorded values are equal when a full trace writes the same bytes for both. So floats are compared by their bits
+/// (all NaNs are alike), and a live value equals the recorded form of what it writes. Comparing encodes both sides and
+/// allocates: it is meant for tests and tools. `{:?}` prints the encoding.
+#[derive(Clone, Copy)]
+pub enum RecordedValue<'a> {
+    /// The unit value.
+    Unit,
+    /// A truth value.
+    Bool(bool),
+    /// An integer.
+    Int(i64),
+    /// A float. One that is not finite is written as an opaque.
+    Float(f64),
+    /// A span of time.
+    Duration {
+        /// Nanoseconds.
+        ns: i64,
+    },
+    /// A text.
+    String(&'a str),
+    /// An array.
+    Array(&'a [RecordedValue<'a>]),
+    /// One case of an enumeration, with its payload.
+    Enum(&'a RecordedEnum<'a>),
+    /// A struct: named values.
+    Struct(&'a RecordedStruct<'a>),
+    /// A handle on something that the host holds.
+    Resource(&'a RecordedResource<'a>),
+    /// A value that was left out on purpose.
+    Redacted {
+        /// The name of its type.
+        of: &'a str,
+    },
+    /// A value that the encoding cannot represent.
+    Opaque(&'a RecordedOpaque<'a>),
+    /// A value of the recording interpreter, written when and where the event is encoded. A reader never returns one.
+    Live(&'a dyn TraceValue),
+}
+
+/// One case of an enumeration in a [`RecordedValue`].
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RecordedEnum<'a> {
+    /// The name of the enumeration.
+    pub name: &'a str,
+    /// The name of the case.
+    pub case: &'a str,
+    /// The payload of the case.
+    pub payload: &'a [RecordedValue<'a>],
+}
+
+/// A struct in a [`RecordedValue`].
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RecordedStruct<'a> {
+    /// The name of the struct.
+    pub name: &'a str,
+    /// Its fields, in order. Names need not differ.
+    pub fields: &'a [RecordedField<'a>],
+}
+
+/// One field of a [`RecordedStruct`].
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RecordedField<'a> {
+    /// The field's name.
+    pub name: &'a str,
+    /// The field's value.
+    pub value: RecordedValue<'a>,
+}
+
+/// A handle on something that the host holds, in a [`RecordedValue`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RecordedResource<'a> {
+    /// The name of the kind of resource.
+    pub name: &'a str,
+    /// The host's number for it.
+    pub id: i64,
+}
+
+/// The record of a value that the encoding cannot represent, in a [`RecordedValue`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RecordedOpaque<'a> {
+    /// The name of its type.
+    pub of: &'a str,
+    /// Its display text.
+    pub shown: &'a str,
+}
+
+impl TraceValue for RecordedValue<'_> {
+    fn type_name(&self) -> Cow<'_, str> {
+        Cow::Borrowed(match self {
+            Self::Unit => type_names::UNIT,
+            Self::Bool(_) => type_names::BOOL,
+            Self::Int(_) => type_names::INT,
+            Self::Float(_) => type_names::FLOAT,
+            Self::Duration { .. } => type_names::DURATION,
+            Self::String(_) => type_names::STRING,
+            Self::Array(_) => type_names::ARRAY,
+            Self::Enum(value) => value.name,
+            Self::Struct(value) => value.name,
+            Self::Resource(value) => value.name,
+            Self::Redacted { of } => of,
+            Self::Opaque(value) => value.of,
+            Self::Live(value) => return value.type_name(),
+        })
+    }
+
+    #[inline]
+    fn write(&self, out: ValueWriter<'_>) {
+        match *self {
+            Self::Live(value) => value.write(out),
+            _ => self.write_recorded(out),
+        }
+    }
+}
+
+impl RecordedValue<'_> {
+    /// Writes a value that is not live. Out of line, so that a live one costs a branch and its own call.
+    #[inline(never)]
+    fn write_recorded(&self, out: ValueWriter<'_>) {
+        match *self {
+            Self::Live(value) => value.write(out),
+            Self::Unit => out.unit(),
+            Self::Bool(value) => out.bool(value),
+            Self::Int(value) => out.int(value),
+            Self::Float(value) => out.float(value),
+            Self::Duration { ns } => out.duration_ns(ns),
+            Self::String(text) => out.string(text),
+            Self::Array(items) => out.array(|out| out.extend(items)),
+            Self::Enum(value) => out.enum_case(value.name, value.case, |out| out.extend(value.payload)),
+            Self::Struct(value) => out.structure(value.name, |out| {
+                out.extend(value.fields.iter().map(|field| (field.name, &field.value)));
+            }),
+            Self::Resource(value) => out.resource(value.name, value.id),
+            Self::Redacted { of } => out.redacted(of),
+            Self::Opaque(value) => out.opaque(value.of, value.shown),
+        }
+    }
+}
+
+impl PartialEq for RecordedValue<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        value_to_json(self, ValueCapture::Full) == value_to_json(other, ValueCapture::Full)
+    }
+}
+
+impl fmt::Debug for RecordedValue<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&value_to_json(self, ValueCapture::Full))
+    }
+}
