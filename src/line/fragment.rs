@@ -164,20 +164,39 @@ unsafe fn write_long(number: u64, to: *mut u8) -> *mut u8 {
             // SAFETY: at most one past them.
             unsafe { to.add(8) }
         }
-        None => {
-            let mut digits = itoa::Buffer::new();
-            let digits = digits.format(number).as_bytes();
-            let [first, last] = [0, digits.len() - 16].map(|at| digits[at..].first_chunk::<16>());
-            if let (Some(first), Some(last)) = (first, last) {
-                // SAFETY: the caller provides as many bytes as there are digits, which are 17 at least.
-                unsafe { to.cast::<[u8; 16]>().write(*first) };
-                // SAFETY: these sixteen end with the last digit.
-                unsafe { to.add(digits.len() - 16).cast::<[u8; 16]>().write(*last) };
-            }
-            // SAFETY: at most one past the digits.
-            unsafe { to.add(digits.len()) }
+        // SAFETY: these are 17 digits at least, and the caller provides as many bytes.
+        None => unsafe { copy_text(itoa::Buffer::new().format(number), to) },
+    }
+}
+
+/// Copies a text of 3 to 32 bytes without a call of `memcpy`, and returns the position behind it.
+///
+/// # Safety
+///
+/// `to` must be valid for writes of `text.len()` bytes, and not overlap `text`.
+#[inline(always)]
+unsafe fn copy_text(text: &str, to: *mut u8) -> *mut u8 {
+    /// Copies the first and the last `N` bytes.
+    #[inline(always)]
+    unsafe fn copy_ends<const N: usize>(text: &[u8], to: *mut u8) {
+        if let (Some(first), Some(last)) = (text.first_chunk::<N>(), text.last_chunk::<N>()) {
+            // SAFETY: the caller provides as many bytes as the text has.
+            unsafe { to.cast::<[u8; N]>().write(*first) };
+            // SAFETY: these end where the text does.
+            unsafe { to.add(text.len() - N).cast::<[u8; N]>().write(*last) };
         }
     }
+    let text = text.as_bytes();
+    debug_assert!((3..=32).contains(&text.len()));
+    // SAFETY: the caller provides the bytes.
+    match text.len() {
+        16.. => unsafe { copy_ends::<16>(text, to) },
+        8.. => unsafe { copy_ends::<8>(text, to) },
+        4.. => unsafe { copy_ends::<4>(text, to) },
+        _ => unsafe { copy_ends::<2>(text, to) },
+    }
+    // SAFETY: at most one past the text.
+    unsafe { to.add(text.len()) }
 }
 
 /// The number, or `null`.
@@ -248,9 +267,7 @@ unsafe impl Fragment for Finite {
     unsafe fn write(self, to: *mut u8) -> *mut u8 {
         let Some(short) = ShortDecimal::of(self.0) else {
             // SAFETY: the caller provides more than 24 bytes.
-            let written = unsafe { ryu::raw::format64(self.0, to) };
-            // SAFETY: no more than those.
-            return unsafe { to.add(written) };
+            return unsafe { write_float(self.0, to) };
         };
         // SAFETY: the first of the bytes that the caller provides. Without a sign, the first digit overwrites it.
         unsafe { to.write(b'-') };
@@ -263,6 +280,26 @@ unsafe impl Fragment for Finite {
         unsafe { to.cast::<[u8; 8]>().write(fraction) };
         // SAFETY: `len` is at most five.
         unsafe { to.add(len) }
+    }
+}
+
+/// Stores a float as `ryu` spells it, and returns the position behind it.
+///
+/// # Safety
+///
+/// `to` must be valid for writes of 24 bytes, and `number` finite.
+#[inline(never)]
+unsafe fn write_float(number: f64, to: *mut u8) -> *mut u8 {
+    // `zmij` takes little more than half the time, and spells all but exponents the same.
+    if (1e-5..1e16).contains(&number.abs()) {
+        let mut buffer = zmij::Buffer::new();
+        // SAFETY: the text has 3 to 24 bytes.
+        unsafe { copy_text(buffer.format_finite(number), to) }
+    } else {
+        // SAFETY: the caller provides 24 bytes, and the number is finite.
+        let written = unsafe { ryu::raw::format64(number, to) };
+        // SAFETY: no more than those.
+        unsafe { to.add(written) }
     }
 }
 
