@@ -191,5 +191,5 @@ pub use sink::{JsonlSink, NullSink, RingSink, TeeSink, TraceSink, create_trace_f
 pub use timing::Timing;
 pub use value::{
     LiveArgs, MAX_VALUE_DEPTH, NotReplayable, RecordedEnum, RecordedField, RecordedOpaque, RecordedResource,
-    RecordedStruct, RecordedValue, TraceValue, Tree, Value, ValueField, Values,
+    RecordedStruct, RecordedValue, TraceValue, Value,
 };

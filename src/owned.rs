@@ -15,7 +15,6 @@
 //! ```
 
 use std::borrow::Cow;
-use std::fmt;
 use std::time::Duration;
 
 use crate::arena::Arena;
@@ -25,7 +24,7 @@ use crate::event::{CallSite, HeapSummary, HostCall, HostOutcome, TraceEvent};
 use crate::names::{RunOutcome, ValueCapture};
 use crate::value::{
     MAX_VALUE_DEPTH, NotReplayable, RecordedEnum, RecordedField, RecordedOpaque, RecordedResource, RecordedStruct,
-    RecordedValue, TraceValue, Value, ValueField, Values, owned_tree, type_names,
+    RecordedValue, TraceValue, Value, impl_owned_value, type_names,
 };
 
 /// A [`TraceEvent`] that owns what it holds.
@@ -68,9 +67,8 @@ pub enum OwnedOutcome {
 
 /// A [`RecordedValue`] that owns what it holds. Unlike a [`Value`] it can have redacted and opaque parts.
 ///
-/// Dropping, comparing and printing one is safe however deep it nests; cloning recurses. Two are equal when a full trace
-/// writes the same bytes for both.
-#[derive(Clone)]
+/// Equality and recursion are those of [`Value`].
+#[derive(Debug, Clone)]
 #[allow(missing_docs, reason = "each variant and field is described at its namesake in `RecordedValue`")]
 pub enum OwnedValue {
     Unit,
@@ -79,17 +77,17 @@ pub enum OwnedValue {
     Float(f64),
     Duration { ns: i64 },
     String(String),
-    Array(Values<OwnedValue>),
-    Enum { name: String, case: String, payload: Values<OwnedValue> },
-    Struct { name: String, fields: Values<ValueField<OwnedValue>> },
+    Array(Vec<OwnedValue>),
+    Enum { name: String, case: String, payload: Vec<OwnedValue> },
+    Struct { name: String, fields: Vec<(String, OwnedValue)> },
     Resource { name: String, id: i64 },
     Redacted { of: String },
     Opaque { of: String, shown: String },
 }
 
-owned_tree!(OwnedValue {
-    Self::Redacted { of } => { name: of, write: |out| out.redacted(of) }
-    Self::Opaque { of, shown } => { name: of, write: |out| out.opaque(of, shown) }
+impl_owned_value!(OwnedValue {
+    Redacted { of } => { name: of, write: |out| out.redacted(of) }
+    Opaque { of, shown } => { name: of, write: |out| out.opaque(of, shown) }
 });
 
 impl OwnedEvent {
@@ -193,9 +191,9 @@ impl OwnedValue {
                 RecordedValue::Enum(arena.one(RecordedEnum { name, case, payload }))
             }
             Self::Struct { name, fields } => {
-                let fields = arena.slice_of(fields.len(), |index| RecordedField {
-                    name: &fields[index].name,
-                    value: fields[index].value.view_at(arena, level + 1),
+                let fields = arena.slice_of(fields.len(), |index| {
+                    let (name, value) = &fields[index];
+                    RecordedField { name, value: value.view_at(arena, level + 1) }
                 });
                 RecordedValue::Struct(arena.one(RecordedStruct { name, fields }))
             }
@@ -282,20 +280,20 @@ fn own(value: &RecordedValue<'_>) -> OwnedValue {
     }
 }
 
-fn own_all(values: &[RecordedValue<'_>]) -> Values<OwnedValue> {
+fn own_all(values: &[RecordedValue<'_>]) -> Vec<OwnedValue> {
     let mut owned = Vec::with_capacity(values.len());
     for value in values {
         owned.push(own(value));
     }
-    owned.into()
+    owned
 }
 
-fn own_fields(fields: &[RecordedField<'_>]) -> Values<ValueField<OwnedValue>> {
+fn own_fields(fields: &[RecordedField<'_>]) -> Vec<(String, OwnedValue)> {
     let mut owned = Vec::with_capacity(fields.len());
     for field in fields {
-        owned.push(ValueField { name: field.name.into(), value: own(&field.value) });
+        owned.push((field.name.into(), own(&field.value)));
     }
-    owned.into()
+    owned
 }
 
 fn replayable(value: &RecordedValue<'_>) -> Result<Value, NotReplayable> {
@@ -313,7 +311,7 @@ fn replayable(value: &RecordedValue<'_>) -> Result<Value, NotReplayable> {
     }
 }
 
-fn replayable_parts(list: &str, parts: &[RecordedValue<'_>]) -> Result<Values<Value>, NotReplayable> {
+fn replayable_parts(list: &str, parts: &[RecordedValue<'_>]) -> Result<Vec<Value>, NotReplayable> {
     let within_part = |missing: NotReplayable, index| Err(missing.within(&format!(".{list}[{index}]")));
     let mut values = Vec::with_capacity(parts.len());
     for (index, part) in parts.iter().enumerate() {
@@ -322,19 +320,19 @@ fn replayable_parts(list: &str, parts: &[RecordedValue<'_>]) -> Result<Values<Va
             Err(missing) => return within_part(missing, index),
         }
     }
-    Ok(values.into())
+    Ok(values)
 }
 
-fn replayable_fields(fields: &[RecordedField<'_>]) -> Result<Values<ValueField<Value>>, NotReplayable> {
+fn replayable_fields(fields: &[RecordedField<'_>]) -> Result<Vec<(String, Value)>, NotReplayable> {
     let within_field = |missing: NotReplayable, name| Err(missing.within(&format!(".fields.{name}")));
     let mut values = Vec::with_capacity(fields.len());
     for field in fields {
         match replayable(&field.value) {
-            Ok(value) => values.push(ValueField { name: field.name.into(), value }),
+            Ok(value) => values.push((field.name.into(), value)),
             Err(missing) => return within_field(missing, field.name),
         }
     }
-    Ok(values.into())
+    Ok(values)
 }
 
 fn replayable_leaf(value: &RecordedValue<'_>) -> Result<Value, NotReplayable> {

@@ -10,7 +10,7 @@ use common::{print_call, print_line};
 use cove_trace::{
     CallSite, HeapSummary, HostCall, HostOutcome, RecordedEnum, RecordedField, RecordedOpaque, RecordedResource,
     RecordedStruct, RecordedValue, RecordingBackend, RenderedCallSite, RunOutcome, TraceEvent, TraceHeader, TraceValue,
-    Value, ValueCapture, ValueField, ValueWriter, encode_event, encode_header, value_to_json,
+    Value, ValueCapture, ValueWriter, encode_event, encode_header, value_to_json,
 };
 
 /// What needs an escape, and some of what does not though other formats escape it.
@@ -545,24 +545,18 @@ fn opaque() {
 
 #[test]
 fn owned_values_are_written_like_recorded_ones() {
-    let owned = Value::Array(
-        vec![
-            Value::Unit,
-            Value::Bool(false),
-            Value::Int(-3),
-            Value::Float(-0.0),
-            Value::Duration { ns: 8 },
-            Value::String(TRICKY.into()),
-            Value::Array(vec![].into()),
-            Value::Enum { name: "E".into(), case: "C".into(), payload: vec![Value::Int(1), Value::Int(2)].into() },
-            Value::Struct {
-                name: "S".into(),
-                fields: vec![ValueField { name: "f".into(), value: Value::Float(f64::NAN) }].into(),
-            },
-            Value::Resource { name: "R".into(), id: 4 },
-        ]
-        .into(),
-    );
+    let owned = Value::Array(vec![
+        Value::Unit,
+        Value::Bool(false),
+        Value::Int(-3),
+        Value::Float(-0.0),
+        Value::Duration { ns: 8 },
+        Value::String(TRICKY.into()),
+        Value::Array(vec![]),
+        Value::Enum { name: "E".into(), case: "C".into(), payload: vec![Value::Int(1), Value::Int(2)] },
+        Value::Struct { name: "S".into(), fields: vec![("f".into(), Value::Float(f64::NAN))] },
+        Value::Resource { name: "R".into(), id: 4 },
+    ]);
     let expected = [
         r#"{"type":"array","items":[{"type":"unit"},{"type":"bool","value":false},{"type":"int","value":-3},"#,
         r#"{"type":"float","value":-0.0},{"type":"duration","ns":8},{"type":"string","value":""#,

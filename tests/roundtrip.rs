@@ -127,7 +127,7 @@ fn levels(value: &OwnedValue) -> usize {
 
 fn repeats_a_field(value: &OwnedValue) -> bool {
     let OwnedValue::Struct { fields, .. } = value else { return false };
-    fields.iter().enumerate().any(|(index, field)| fields[..index].iter().any(|before| before.name == field.name))
+    fields.iter().enumerate().any(|(index, (name, _))| fields[..index].iter().any(|(before, _)| before == name))
 }
 
 /// Gives a few bytes at a time, a different number each time.

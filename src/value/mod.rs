@@ -14,8 +14,8 @@ use std::borrow::Cow;
 
 use smallvec::SmallVec;
 
-pub(crate) use self::replayable::owned_tree;
-pub use self::replayable::{NotReplayable, Tree, Value, ValueField, Values};
+pub use self::replayable::{NotReplayable, Value};
+pub(crate) use self::replayable::{impl_owned_value, same_float};
 
 use crate::encode::ValueWriter;
 

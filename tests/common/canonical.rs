@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use cove_trace::owned::{OwnedEvent, OwnedHostCall, OwnedOutcome, OwnedValue};
-use cove_trace::{HeapSummary, RunOutcome, TraceHeader, ValueCapture, ValueField, Values};
+use cove_trace::{HeapSummary, RunOutcome, TraceHeader, ValueCapture};
 
 /// Containers may stand at the levels before this one, other values at this one too.
 pub(crate) const LAST_LEVEL: usize = 128;
@@ -69,7 +69,7 @@ pub(crate) fn value(value: &OwnedValue) -> OwnedValue {
 
 fn value_at(level: usize, value: &OwnedValue) -> OwnedValue {
     let opaque = |shown: &str| OwnedValue::Opaque { of: type_name(value).to_owned(), shown: shown.to_owned() };
-    let parts = |parts: &[OwnedValue]| parts.iter().map(|part| value_at(level + 1, part)).collect::<Values<_>>();
+    let parts = |parts: &[OwnedValue]| parts.iter().map(|part| value_at(level + 1, part)).collect::<Vec<_>>();
     match value {
         OwnedValue::Array(_) | OwnedValue::Enum { .. } | OwnedValue::Struct { .. } if level >= LAST_LEVEL => {
             opaque("nested deeper than 128 levels")
@@ -80,10 +80,7 @@ fn value_at(level: usize, value: &OwnedValue) -> OwnedValue {
         }
         OwnedValue::Struct { name, fields } => OwnedValue::Struct {
             name: name.clone(),
-            fields: fields
-                .iter()
-                .map(|field| ValueField { name: field.name.clone(), value: value_at(level + 1, &field.value) })
-                .collect(),
+            fields: fields.iter().map(|(name, value)| (name.clone(), value_at(level + 1, value))).collect(),
         },
         OwnedValue::Float(number) if number.is_nan() => opaque("NaN"),
         OwnedValue::Float(f64::INFINITY) => opaque("inf"),

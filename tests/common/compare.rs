@@ -83,8 +83,9 @@ pub(crate) fn value(found: &RecordedValue<'_>, expected: &OwnedValue) -> Compari
             same("name", found.name, name)?;
             same("number of fields", &found.fields.len(), &fields.len())?;
             for (index, (found, expected)) in found.fields.iter().zip(fields).enumerate() {
-                same("field name", found.name, &expected.name)?;
-                value(&found.value, &expected.value).map_err(|inner| format!("fields[{index}]: {inner}"))?;
+                let (expected_name, expected_value) = expected;
+                same("field name", found.name, expected_name)?;
+                value(&found.value, expected_value).map_err(|inner| format!("fields[{index}]: {inner}"))?;
             }
             Ok(())
         }

@@ -31,9 +31,9 @@ impl TraceValue for Live<'_> {
                     items.item_with(|out| Live(value).write(out));
                 }
             }),
-            OwnedValue::Struct { name, fields: values } => out.structure(name, |fields| {
-                for field in values {
-                    fields.field(&field.name, &Live(&field.value));
+            OwnedValue::Struct { name, fields } => out.structure(name, |out| {
+                for (name, value) in fields {
+                    out.field(name, &Live(value));
                 }
             }),
             OwnedValue::Resource { name, id } => out.resource(name, *id),
@@ -52,7 +52,7 @@ pub(crate) fn with_live_parts(value: &OwnedValue, take: impl FnOnce(RecordedValu
             take(RecordedValue::Enum(&RecordedEnum { name, case, payload: &live }));
         }
         OwnedValue::Struct { name, fields } => {
-            let names = fields.iter().map(|field| &field.name);
+            let names = fields.iter().map(|(name, _)| name);
             let fields =
                 names.zip(&live).map(|(name, value)| RecordedField { name, value: *value }).collect::<Vec<_>>();
             take(RecordedValue::Struct(&RecordedStruct { name, fields: &fields }));
@@ -65,7 +65,7 @@ pub(crate) fn with_live_parts(value: &OwnedValue, take: impl FnOnce(RecordedValu
 pub(crate) fn parts(value: &OwnedValue) -> Vec<&OwnedValue> {
     match value {
         OwnedValue::Array(parts) | OwnedValue::Enum { payload: parts, .. } => parts.iter().collect(),
-        OwnedValue::Struct { fields, .. } => fields.iter().map(|field| &field.value).collect(),
+        OwnedValue::Struct { fields, .. } => fields.iter().map(|(_, value)| value).collect(),
         _ => Vec::new(),
     }
 }

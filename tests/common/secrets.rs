@@ -37,7 +37,7 @@ fn another_of_its_type(value: &OwnedValue, seed: u64) -> OwnedValue {
         (OwnedValue::Duration { .. }, _) => OwnedValue::Duration { ns: generated(seed) },
         (OwnedValue::String(_), _) => OwnedValue::String(generated(seed)),
         (OwnedValue::Array(_), OwnedValue::Enum { payload, .. }) => OwnedValue::Array(payload),
-        (OwnedValue::Array(_), any) => OwnedValue::Array(vec![any].into()),
+        (OwnedValue::Array(_), any) => OwnedValue::Array(vec![any]),
         (_, OwnedValue::Array(payload)) => OwnedValue::Enum { name: of, case: generated(seed), payload },
         (_, OwnedValue::Struct { fields, .. }) => OwnedValue::Struct { name: of, fields },
         (_, OwnedValue::Int(id)) => OwnedValue::Resource { name: of, id },

@@ -43,7 +43,7 @@ pub(crate) fn same_value(a: &OwnedValue, b: &OwnedValue) -> bool {
             let mut fields = a_fields.iter().zip(b_fields);
             a == b
                 && a_fields.len() == b_fields.len()
-                && fields.all(|(a, b)| a.name == b.name && same_value(&a.value, &b.value))
+                && fields.all(|((a_name, a), (b_name, b))| a_name == b_name && same_value(a, b))
         }
         (Resource { name: a, id: a_id }, Resource { name: b, id: b_id }) => a == b && a_id == b_id,
         (Opaque { of: a, shown: a_shown }, Opaque { of: b, shown: b_shown }) => a == b && a_shown == b_shown,
