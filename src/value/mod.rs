@@ -9,6 +9,7 @@
 //! part.
 
 mod replayable;
+mod std_types;
 
 use std::borrow::Cow;
 
