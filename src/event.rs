@@ -18,6 +18,7 @@ pub const ENTRY_TASK: u64 = 0;
 
 /// What a trace declares about itself before its first event.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct TraceHeader {
     /// Which backend produced the recording.
     pub backend: RecordingBackend,
@@ -60,6 +61,7 @@ impl TraceHeader {
 ///
 /// Durations are written as whole nanoseconds; one longer than `u64::MAX` of them is written as `u64::MAX`.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub enum TraceEvent<'a> {
     /// A task came to be.
     TaskSpawned {

@@ -75,6 +75,7 @@ macro_rules! closed_set {
 
 closed_set! {
     /// Which backend produced a recording.
+    #[non_exhaustive]
     RecordingBackend, "backend" {
         /// A tree-walking interpreter.
         Ast = "ast",
@@ -99,6 +100,7 @@ closed_set! {
 
 closed_set! {
     /// What an event of a trace says happened: its `event` key. The header is none of them.
+    #[non_exhaustive]
     EventKind, "event" {
         /// A task came to be.
         TaskSpawned = "task_spawned",
@@ -123,6 +125,7 @@ closed_set! {
 
 closed_set! {
     /// How a run ended.
+    #[non_exhaustive]
     RunOutcome, "run outcome" {
         /// The program's own answer: its entry returned.
         Success = "success",

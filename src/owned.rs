@@ -30,6 +30,7 @@ use crate::value::{
 /// A [`TraceEvent`] that owns what it holds.
 #[derive(Debug, Clone, PartialEq)]
 #[allow(missing_docs, reason = "each variant and field is described at its namesake in `TraceEvent`")]
+#[non_exhaustive]
 pub enum OwnedEvent {
     TaskSpawned { id: u64, parent: Option<u64>, scope: String },
     TaskCompleted { id: u64, cpu: Duration },

@@ -210,8 +210,8 @@ fn a_redacted_line_tells_nothing_of_values_but_their_types() {
 fn a_redacted_header_tells_only_how_many_arguments_there_were() {
     for_each_seed(1_000, |seed| {
         let header = generated::<TraceHeader>(seed);
-        let args = header.args.iter().map(|_| generated(!seed)).collect();
-        let other = TraceHeader { args, ..header.clone() };
+        let mut other = header.clone();
+        other.args.fill_with(|| generated(!seed));
         assert_eq!(header_line(&other, ValueCapture::Redacted), header_line(&header, ValueCapture::Redacted));
     });
 }
