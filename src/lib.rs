@@ -157,7 +157,7 @@ pub mod decode;
 pub mod diff;
 mod encode;
 mod event;
-#[cfg(feature = "arbitrary")]
+#[cfg(feature = "__fuzzing")]
 #[doc(hidden)]
 pub mod fuzzing;
 #[doc = include_str!("integrating.md")]

@@ -20,7 +20,7 @@ mod value;
 mod written;
 
 use self::buffer::Part;
-#[cfg(feature = "arbitrary")]
+#[cfg(feature = "__fuzzing")]
 pub use self::escape::escaped_in_all_ways;
 use self::number::nanoseconds;
 use self::parts::{Either, Rendered, Tail};

@@ -23,7 +23,7 @@ pub(super) fn all() -> Vec<(&'static str, Way)> {
 }
 
 /// `text` escaped in every way there is, each with its name.
-#[cfg(feature = "arbitrary")]
+#[cfg(feature = "__fuzzing")]
 #[must_use]
 pub fn escaped_in_all_ways(text: &[u8]) -> Vec<(&'static str, Vec<u8>)> {
     let escaped = |way: Way| {
