@@ -1,5 +1,5 @@
-//! Internals that fuzz targets and tests compare with the public interface. Not part of that interface: anything here may
-//! change in any version.
+//! Internals that fuzz targets and tests compare with the public interface. Not part of that interface: anything here
+//! may change in any version.
 
 use crate::decode::{DecodeError, Decoder};
 pub use crate::encode::escaped_in_all_ways;

@@ -1,7 +1,7 @@
-//! Events and values that own what they hold: for whoever keeps them, for tests, and for fuzzing.
+//! Owned events and values, for programs that keep events, for tests, and for fuzzing.
 //!
-//! They are what [`TraceEvent`] and [`RecordedValue`] are, with `String`s and `Vec`s, and without live values. An owned
-//! event is recorded, matched on and compared through its [view](OwnedEvent::view).
+//! They correspond to [`TraceEvent`] and [`RecordedValue`], with `String`s and `Vec`s and without live values. The
+//! [view](OwnedEvent::view) of an owned event is a [`TraceEvent`] again, which can be recorded.
 //!
 //! ```
 //! use cove_trace::owned::OwnedEvent;
@@ -27,7 +27,7 @@ use crate::value::{
     RecordedValue, TraceValue, Value, impl_owned_value, type_names,
 };
 
-/// A [`TraceEvent`] that owns what it holds.
+/// A [`TraceEvent`] that owns its contents.
 #[derive(Debug, Clone, PartialEq)]
 #[allow(missing_docs, reason = "each variant and field is described at its namesake in `TraceEvent`")]
 #[non_exhaustive]
@@ -43,7 +43,7 @@ pub enum OwnedEvent {
     RunEnded { outcome: RunOutcome, message: Option<String> },
 }
 
-/// A [`HostCall`] that owns what it holds.
+/// A [`HostCall`] that owns its contents.
 #[derive(Debug, Clone, PartialEq)]
 #[allow(missing_docs, reason = "each field is described at its namesake in `HostCall` and `CallSite`")]
 pub struct OwnedHostCall {
@@ -57,7 +57,7 @@ pub struct OwnedHostCall {
     pub outcome: Option<OwnedOutcome>,
 }
 
-/// A [`HostOutcome`] that owns what it holds.
+/// A [`HostOutcome`] that owns its contents.
 #[derive(Debug, Clone, PartialEq)]
 #[allow(missing_docs, reason = "each variant is described at its namesake in `HostOutcome`")]
 pub enum OwnedOutcome {
@@ -66,7 +66,7 @@ pub enum OwnedOutcome {
     NotRecordable,
 }
 
-/// A [`RecordedValue`] that owns what it holds. Unlike a [`Value`] it can have redacted and opaque parts.
+/// A [`RecordedValue`] that owns its contents. Unlike a [`Value`] it can have redacted and opaque parts.
 ///
 /// Equality and recursion are those of [`Value`].
 #[derive(Debug, Clone)]
@@ -92,7 +92,8 @@ impl_owned_value!(OwnedValue {
 });
 
 impl OwnedEvent {
-    /// The event as writer and reader know it. The values' parts are laid out in `arena`.
+    /// Returns the event as a [`TraceEvent`], which borrows from this event. The parts of its values are allocated in
+    /// `arena`.
     pub fn view<'a>(&'a self, arena: &'a Arena) -> TraceEvent<'a> {
         match self {
             Self::TaskSpawned { id, parent, scope } => TraceEvent::TaskSpawned { id: *id, parent: *parent, scope },
@@ -132,7 +133,7 @@ impl OwnedEvent {
     }
 }
 
-/// Live values are written, and what they wrote is kept.
+/// Converts live values, and containers beyond the depth limit, into the values that a trace contains for them.
 impl From<&TraceEvent<'_>> for OwnedEvent {
     fn from(event: &TraceEvent<'_>) -> Self {
         match *event {
@@ -169,8 +170,8 @@ impl From<&TraceEvent<'_>> for OwnedEvent {
 }
 
 impl OwnedValue {
-    /// The value as writer and reader know it, its parts laid out in `arena`. What nests deeper than a trace can is viewed
-    /// as a live value.
+    /// Returns the value as a [`RecordedValue`], which borrows from this value. Its parts are allocated in `arena`.
+    /// Parts deeper than [`MAX_VALUE_DEPTH`] are live values in it.
     pub fn view<'a>(&'a self, arena: &'a Arena) -> RecordedValue<'a> {
         self.view_at(arena, 1)
     }
@@ -209,7 +210,7 @@ fn view_all<'a>(values: &'a [OwnedValue], arena: &'a Arena, level: usize) -> &'a
     arena.slice_of(values.len(), |index| values[index].view_at(arena, level))
 }
 
-/// A live value is written, and what it wrote is kept; so is what stands in place of a too deep one.
+/// Converts live values, and containers beyond the depth limit, into the values that a trace contains for them.
 impl From<&RecordedValue<'_>> for OwnedValue {
     fn from(value: &RecordedValue<'_>) -> Self {
         as_read_back(value, own)
@@ -217,18 +218,21 @@ impl From<&RecordedValue<'_>> for OwnedValue {
 }
 
 impl RecordedValue<'_> {
-    /// The value as a replay can use it: owned and whole. A live value is written, and what it wrote is taken.
+    /// Converts the value to an owned one without redacted or opaque parts, which a replay can return to a program.
+    ///
+    /// Live values, and containers beyond the depth limit, are first converted into the values that a trace contains
+    /// for them.
     ///
     /// # Errors
     ///
-    /// When a part of it is redacted or opaque: the first such part, by its path. A float that is not finite counts as the
-    /// opaque that a trace writes for it.
+    /// Returns the path and type of the first redacted or opaque part. A float that is not finite counts as opaque, as
+    /// it does in a trace.
     pub fn to_value(&self) -> Result<Value, NotReplayable> {
         as_read_back(self, replayable)
     }
 }
 
-/// Gives `value` to `take`, in the form in which a reader would give it: no live part, not too deep.
+/// Calls `take` with the value that a reader would return for `value`: without live parts, within the depth limit.
 fn as_read_back<T>(value: &RecordedValue<'_>, take: impl FnOnce(&RecordedValue<'_>) -> T) -> T {
     if is_plain(value, 1) {
         return take(value);
@@ -237,13 +241,15 @@ fn as_read_back<T>(value: &RecordedValue<'_>, take: impl FnOnce(&RecordedValue<'
     match Decoder::new().decode_value(written.as_bytes()) {
         Ok(read) => take(&read),
         Err(error) => {
-            // What the writer writes the reader reads, so this is a fault of this crate. It loses a value, not the run.
+            // The reader reads everything that the writer writes, so this is a bug in this crate. It must not panic in
+            // a traced program.
             let (of, shown) = (value.type_name(), error.to_string());
             take(&RecordedValue::Opaque(&RecordedOpaque { of: &of, shown: &shown }))
         }
     }
 }
 
+/// Returns whether a value at `level` has no live parts and nests within the limit.
 fn is_plain(value: &RecordedValue<'_>, level: usize) -> bool {
     let admitted = level < MAX_VALUE_DEPTH;
     let is_plain = |part: &RecordedValue<'_>| is_plain(part, level + 1);
@@ -256,8 +262,8 @@ fn is_plain(value: &RecordedValue<'_>, level: usize) -> bool {
     }
 }
 
-// What follows recurses, so it is kept light on the stack for builds that are not optimized: what does not recurse stands
-// apart, in closures too, and loops are loops and no chains of adapters.
+// The functions below recurse. To use little stack without optimization they have loops instead of iterator adapters,
+// and code that does not recurse is in functions or closures of its own.
 
 fn own(value: &RecordedValue<'_>) -> OwnedValue {
     match *value {
@@ -347,7 +353,7 @@ fn replayable_leaf(value: &RecordedValue<'_>) -> Result<Value, NotReplayable> {
         RecordedValue::Resource(value) => return Ok(Value::Resource { name: value.name.into(), id: value.id }),
         RecordedValue::Redacted { of } => ("redacted", Cow::Borrowed(of)),
         RecordedValue::Float(_) | RecordedValue::Opaque(_) => ("opaque", value.type_name()),
-        // The caller sees to these: containers have parts, and a live value is read back first.
+        // Unreachable: `replayable` handles containers, and `as_read_back` removes live values.
         RecordedValue::Array(_) | RecordedValue::Enum(_) | RecordedValue::Struct(_) | RecordedValue::Live(_) => {
             ("unwritten", value.type_name())
         }

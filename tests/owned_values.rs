@@ -1,4 +1,4 @@
-//! What owns its parts: events and values that are kept, and values that can be replayed.
+//! Owned events and values, and the conversion to values that a replay can return.
 
 #[path = "common/canonical.rs"]
 mod canonical;
@@ -25,16 +25,15 @@ use live::Live;
 use replayable::as_owned;
 use value_roundtrip::{is_replayed_whole_or_not_at_all, replayable_comes_back_as_it_was};
 
-// Keeping events.
+// Conversion to owned events.
 
 #[test]
-fn what_is_kept_of_an_event_is_the_event() {
+fn a_viewed_event_converts_back_to_itself() {
     for_each_seed(5_000, |seed| {
         let event = generated::<OwnedEvent>(seed);
         let arena = Arena::new();
         let kept = OwnedEvent::from(&event.view(&arena));
-        // What a trace can't hold is kept as a trace would show it. All the rest is kept to the bit, NaN and long durations
-        // too.
+        // Only values that exceed the depth limit are converted to what a trace contains for them.
         let expected =
             with_values(&event, |value| if fits(value, 1) { value.clone() } else { canonical::value(value) });
         assert_eq!(kept, expected);
@@ -42,7 +41,7 @@ fn what_is_kept_of_an_event_is_the_event() {
 }
 
 #[test]
-fn what_is_kept_of_live_values_is_what_they_wrote() {
+fn live_values_convert_to_what_they_write() {
     for_each_seed(2_000, |seed| {
         let event = generated::<OwnedEvent>(seed);
         let arena = Arena::new();
@@ -62,7 +61,7 @@ fn what_is_kept_of_live_values_is_what_they_wrote() {
     });
 }
 
-/// The event with `change` done to each argument and to the result.
+/// Returns the event with `change` applied to each argument and to the result.
 fn with_values(event: &OwnedEvent, change: impl Fn(&OwnedValue) -> OwnedValue) -> OwnedEvent {
     let mut event = event.clone();
     if let OwnedEvent::HostCall(call) = &mut event {
@@ -76,7 +75,7 @@ fn with_values(event: &OwnedEvent, change: impl Fn(&OwnedValue) -> OwnedValue) -
     event
 }
 
-/// Whether a trace can hold a value that stands at `level` without cutting it off.
+/// Returns whether a value at `level` is within the depth limit.
 fn fits(value: &OwnedValue, level: usize) -> bool {
     match value {
         OwnedValue::Array(parts) | OwnedValue::Enum { payload: parts, .. } => {
@@ -89,17 +88,17 @@ fn fits(value: &OwnedValue, level: usize) -> bool {
     }
 }
 
-// Values that can be replayed.
+// Conversion to values that a replay can return.
 
 #[test]
-fn a_replay_gets_the_value_or_is_told_the_first_part_that_is_missing() {
+fn to_value_returns_the_value_or_names_the_first_missing_part() {
     for_each_seed(5_000, |seed| {
         is_replayed_whole_or_not_at_all(&generated(seed));
     });
 }
 
 #[test]
-fn a_replayable_value_comes_back_as_it_was() {
+fn a_whole_value_converts_to_itself() {
     let replayed = |seed| replayable_comes_back_as_it_was(&generated(seed));
     for_each_seed(2_000, |seed| {
         replayed(seed);
@@ -107,7 +106,7 @@ fn a_replayable_value_comes_back_as_it_was() {
     assert!((0..100).filter(|seed| replayed(*seed)).count() > 50, "most generated values can be replayed");
 }
 
-/// What a value says of itself is a closure.
+/// A value of type `Says` that writes itself with a closure.
 struct Says<F>(F);
 
 impl<F: Fn(ValueWriter<'_>)> TraceValue for Says<F> {
@@ -121,7 +120,7 @@ impl<F: Fn(ValueWriter<'_>)> TraceValue for Says<F> {
 }
 
 #[test]
-fn what_is_missing_is_said_by_its_path() {
+fn the_error_has_the_path_and_type_of_the_missing_part() {
     let token = RecordedValue::Redacted { of: "String" };
     let closure = RecordedOpaque { of: "Closure", shown: "<fn main>" };
     let closure = RecordedValue::Opaque(&closure);
@@ -157,7 +156,7 @@ fn what_is_missing_is_said_by_its_path() {
 }
 
 #[test]
-fn what_a_live_value_wrote_can_be_replayed() {
+fn a_live_value_converts_to_what_it_writes() {
     let point = Says(|out: ValueWriter<'_>| {
         out.structure("Point", |fields| {
             fields.field_with("x", |out| out.float(-0.0));
@@ -177,9 +176,9 @@ fn what_a_live_value_wrote_can_be_replayed() {
     assert_eq!(refusal(&not_text), "the value itself: opaque String");
 }
 
-// Values that are owned.
+// Owned values.
 
-/// A value as deep as a replay can be given one.
+/// Returns containers nested to the depth limit around an integer.
 fn deepest(container: fn(Value) -> Value) -> Value {
     (1..canonical::LAST_LEVEL).fold(Value::Int(1), |inner, _| container(inner))
 }
@@ -203,7 +202,7 @@ fn on_a_small_stack(test: fn()) {
 }
 
 #[test]
-fn the_deepest_replayable_value_comes_back_on_a_small_stack() {
+fn the_deepest_value_converts_to_itself_on_a_small_stack() {
     on_a_small_stack(|| {
         for container in [array, case, structure] {
             let value = deepest(container);
@@ -270,18 +269,18 @@ fn equality_is_structural() {
     assert_ne!(opaque("Float", "NaN"), OwnedValue::Float(f64::NAN));
 }
 
-/// A trace would cut both values off at the same place.
+/// A trace contains the same for both values.
 #[test]
-fn equality_goes_beyond_what_a_trace_can_hold() {
+fn values_that_differ_beyond_the_depth_limit_are_not_equal() {
     let deep = |innermost| (0..2 * canonical::LAST_LEVEL).fold(innermost, |inner, _| array(inner));
     assert_eq!(deep(Value::Int(1)), deep(Value::Int(1)));
     assert_ne!(deep(Value::Int(1)), deep(Value::Int(2)));
 }
 
 #[test]
-fn what_owns_its_parts_crosses_threads() {
-    fn crosses<T: Send + Sync + 'static>() {}
-    crosses::<Value>();
-    crosses::<OwnedValue>();
-    crosses::<OwnedEvent>();
+fn owned_types_are_send_and_sync() {
+    fn assert_send_and_sync<T: Send + Sync + 'static>() {}
+    assert_send_and_sync::<Value>();
+    assert_send_and_sync::<OwnedValue>();
+    assert_send_and_sync::<OwnedEvent>();
 }

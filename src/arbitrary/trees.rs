@@ -15,6 +15,7 @@ pub(super) trait Node: Sized {
     fn container(u: &mut Unstructured<'_>, parts: Vec<Self>) -> Result<Self>;
 }
 
+/// Implements `Node` for an owned value type. The listed leaves are those that only this type has.
 macro_rules! node {
     ($type:ident { $( $index:literal => $more:expr ),* } of $count:literal, $u:ident) => {
         impl Node for $type {
@@ -71,8 +72,8 @@ fn bush<N: Node>(u: &mut Unstructured<'_>, levels: usize) -> Result<N> {
     N::container(u, parts)
 }
 
-/// Generates containers in containers, with a few parts beside the chain. At most `MAX_VALUE_DEPTH + 2` containers, mostly
-/// close to it: enough to be cut off, and no deeper than code that recurses should be able to handle.
+/// Generates nested containers, some of which have a second part. There are at most `MAX_VALUE_DEPTH + 2` of them, and
+/// mostly nearly as many, so that values both reach and exceed the limit of the format.
 fn chain<N: Node>(u: &mut Unstructured<'_>) -> Result<N> {
     const MOST: usize = MAX_VALUE_DEPTH + 2;
     let fewest = if u.int_in_range(0..=3)? == 0 { 1 } else { MOST - 5 };

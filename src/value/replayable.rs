@@ -15,8 +15,8 @@ use crate::encode::ValueWriter;
 /// `-0.0` differ; all NaNs are equal.
 ///
 /// A value from a trace nests at most [`MAX_VALUE_DEPTH`](super::MAX_VALUE_DEPTH) levels deep. Dropping, cloning,
-/// comparing and printing a value recurse once per level, so a value that was built much deeper by hand can overflow the
-/// stack. Writing one stops at the limit.
+/// comparing and printing a value recurse once per level, so a value that was built much deeper by hand can overflow
+/// the stack. Writing one stops at the limit.
 #[derive(Debug, Clone)]
 pub enum Value {
     /// The unit value.
@@ -153,8 +153,8 @@ pub struct NotReplayable {
 }
 
 impl NotReplayable {
-    /// The path from the value to the part, such as `.items[3].fields.token`. It is empty if the value itself is redacted
-    /// or opaque.
+    /// The path from the value to the part, such as `.items[3].fields.token`. It is empty if the value itself is
+    /// redacted or opaque.
     #[must_use]
     pub fn path(&self) -> &str {
         &self.path

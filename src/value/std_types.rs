@@ -1,8 +1,8 @@
-//! `TraceValue` for types of the standard library, so that an interpreter can write a field such as `Option<Rc<str>>` or
-//! `Vec<i64>` as it is.
+//! `TraceValue` for types of the standard library, so that an interpreter can write a field such as `Option<Rc<str>>`
+//! or `Vec<i64>` as it is.
 //!
-//! Of the integer types, those with a lossless conversion to `i64` are covered. A wider one has no single right form: the
-//! interpreter chooses whether to write it as a string, a float, or an opaque.
+//! Of the integer types, those with a lossless conversion to `i64` are covered. A wider one has no single right form:
+//! the interpreter chooses whether to write it as a string, a float, or an opaque.
 
 use std::borrow::Cow;
 use std::rc::Rc;
@@ -39,8 +39,8 @@ leaves! {
     STRING: str => |value, out| out.string(value);
 }
 
-/// Written as an array of its items. Bytes, too, are written as an array of integers; [`ValueWriter::bytes`] writes them
-/// as a string.
+/// Written as an array of its items. Bytes, too, are written as an array of integers; [`ValueWriter::bytes`] writes
+/// them as a string.
 impl<T: TraceValue> TraceValue for [T] {
     fn type_name(&self) -> Cow<'_, str> {
         type_names::ARRAY.into()
@@ -52,8 +52,8 @@ impl<T: TraceValue> TraceValue for [T] {
     }
 }
 
-/// `None` is written as the unit value, and `Some(value)` as `value`, as a dynamic language writes its nil. So `None` and
-/// `Some(())` look the same in a trace; where they must not, write an [enum](ValueWriter::enum_case).
+/// `None` is written as the unit value, and `Some(value)` as `value`, as a dynamic language writes its nil. So `None`
+/// and `Some(())` look the same in a trace; where they must not, write an [enum](ValueWriter::enum_case).
 impl<T: TraceValue> TraceValue for Option<T> {
     fn type_name(&self) -> Cow<'_, str> {
         match self {

@@ -1,5 +1,5 @@
-//! What reading back a written event gives, said a second time: the format's rules on owned events, as plainly as they can
-//! be put, with nothing of the encoder in them.
+//! A reference implementation of what a reader returns for a recorded event: the rules of the format on owned events,
+//! without the encoder.
 #![allow(dead_code, reason = "each user of this file is a crate of its own and uses what it needs")]
 
 use std::time::Duration;
@@ -7,9 +7,10 @@ use std::time::Duration;
 use cove_trace::owned::{OwnedEvent, OwnedHostCall, OwnedOutcome, OwnedValue};
 use cove_trace::{HeapSummary, RunOutcome, TraceHeader, ValueCapture};
 
-/// Containers may stand at the levels before this one, other values at this one too.
+/// The depth limit: containers must be at a lower level than this, other values may be at this level.
 pub(crate) const LAST_LEVEL: usize = 128;
 
+/// Returns the event that a reader returns for `event`.
 pub(crate) fn event(event: &OwnedEvent, capture: ValueCapture) -> OwnedEvent {
     match event.clone() {
         OwnedEvent::TaskCompleted { id, cpu } => OwnedEvent::TaskCompleted { id, cpu: duration(cpu) },
@@ -40,6 +41,7 @@ pub(crate) fn event(event: &OwnedEvent, capture: ValueCapture) -> OwnedEvent {
     }
 }
 
+/// Returns the header that a reader returns for `header`.
 pub(crate) fn header(header: &TraceHeader, capture: ValueCapture) -> TraceHeader {
     let mut canonical = header.clone();
     if capture == ValueCapture::Redacted {
@@ -62,7 +64,7 @@ fn argument_or_result(value: &OwnedValue, capture: ValueCapture) -> OwnedValue {
     }
 }
 
-/// What a full trace keeps of one argument or result.
+/// Returns the argument or result that a reader returns for `value` in a full trace.
 pub(crate) fn value(value: &OwnedValue) -> OwnedValue {
     argument_or_result(value, ValueCapture::Full)
 }
@@ -97,7 +99,7 @@ fn value_at(level: usize, value: &OwnedValue) -> OwnedValue {
     }
 }
 
-/// All that a redacted trace says of a value.
+/// Returns the type name of a value, which is all that a redacted trace contains of it.
 pub(crate) fn type_name(value: &OwnedValue) -> &str {
     match value {
         OwnedValue::Unit => "Unit",

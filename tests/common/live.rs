@@ -1,4 +1,4 @@
-//! An owned value handed over the way an interpreter hands over its own: through `TraceValue`, written by hand.
+//! A handwritten `TraceValue` over an owned value, as an interpreter implements it for its own values.
 #![allow(dead_code, reason = "each user of this file is a crate of its own and uses what it needs")]
 
 use std::borrow::Cow;
@@ -43,7 +43,7 @@ impl TraceValue for Live<'_> {
     }
 }
 
-/// Gives `take` the value with each of its outermost parts live, if it has parts.
+/// Calls `take` with the value with each of its immediate parts live, if it is a container.
 pub(crate) fn with_live_parts(value: &OwnedValue, take: impl FnOnce(RecordedValue<'_>)) {
     let parts = parts(value).into_iter().map(Live).collect::<Vec<_>>();
     let live = parts.iter().map(|part| RecordedValue::Live(part)).collect::<Vec<_>>();
@@ -62,6 +62,7 @@ pub(crate) fn with_live_parts(value: &OwnedValue, take: impl FnOnce(RecordedValu
     }
 }
 
+/// Returns the immediate parts of a value.
 pub(crate) fn parts(value: &OwnedValue) -> Vec<&OwnedValue> {
     match value {
         OwnedValue::Array(parts) | OwnedValue::Enum { payload: parts, .. } => parts.iter().collect(),

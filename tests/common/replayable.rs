@@ -1,10 +1,10 @@
-//! What can be replayed of a value, said a second time.
+//! A reference implementation of which values a replay can return.
 #![allow(dead_code, reason = "each user of this file is a crate of its own and uses what it needs")]
 
 use cove_trace::Value;
 use cove_trace::owned::OwnedValue;
 
-/// The path and the description of the first redacted or opaque part of a canonical value.
+/// Returns the path and the description of the first redacted or opaque part of a canonical value.
 pub(crate) fn first_missing(value: &OwnedValue) -> Option<(String, String)> {
     let in_part = |step: String, part| first_missing(part).map(|(path, what)| (format!("{step}{path}"), what));
     match value {
@@ -23,6 +23,7 @@ pub(crate) fn first_missing(value: &OwnedValue) -> Option<(String, String)> {
     }
 }
 
+/// Converts a value to an `OwnedValue`.
 pub(crate) fn as_owned(value: &Value) -> OwnedValue {
     match value {
         Value::Unit => OwnedValue::Unit,
