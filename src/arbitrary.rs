@@ -1,6 +1,6 @@
-//! `Arbitrary` for the owned forms and the closed sets: events in which what breaks a format comes up often.
+//! `Arbitrary` for headers, owned events and values, biased towards edge cases of the format.
 //!
-//! All of it ends: once the source of data runs dry, each choice falls on its first and smallest option.
+//! Generation terminates: when the data is used up, each choice takes its first option, which is the smallest.
 
 mod scalars;
 mod trees;
@@ -13,6 +13,7 @@ use crate::names::{RecordingBackend, RunOutcome, ValueCapture};
 use crate::owned::{OwnedEvent, OwnedHostCall, OwnedOutcome, OwnedValue};
 use crate::value::Value;
 
+/// Implements `Arbitrary` for enumerations of the format.
 macro_rules! any_member {
     ($( $set:ty ),+) => { $(
         impl<'a> Arbitrary<'a> for $set {
@@ -31,7 +32,7 @@ impl<'a> Arbitrary<'a> for TraceHeader {
     }
 }
 
-/// Every second event is a host call.
+/// Half of the events are host calls.
 impl<'a> Arbitrary<'a> for OwnedEvent {
     fn arbitrary(u: &mut Unstructured<'a>) -> Result<Self> {
         Ok(match u.int_in_range(0..=15)? {
@@ -102,7 +103,7 @@ impl<'a> Arbitrary<'a> for OwnedValue {
     }
 }
 
-/// A float in it need not be finite.
+/// Generates non-finite floats, too, which a value from a trace never contains.
 impl<'a> Arbitrary<'a> for Value {
     fn arbitrary(u: &mut Unstructured<'a>) -> Result<Self> {
         trees::value(u)

@@ -1,4 +1,4 @@
-//! The vocabulary of a trace, shared by its writer and its reader.
+//! The events and the header of a trace, which writer and reader share.
 
 use std::ffi::OsStr;
 use std::fmt;
@@ -7,39 +7,39 @@ use std::time::Duration;
 use crate::names::{EventKind, RecordingBackend, RunOutcome, ValueCapture};
 use crate::value::RecordedValue;
 
-/// The version of the trace format that this build writes, and the only one it reads.
+/// The version of the trace format that this crate writes, and the only one that it reads.
 pub const TRACE_FORMAT_VERSION: u32 = 4;
 
-/// The version of this crate that a program ran against: `CARGO_PKG_VERSION` at build time, and nothing more than that.
+/// The version of this crate: its `CARGO_PKG_VERSION` at build time.
 pub const RUNTIME_VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// The task id of the run's entry. The entry is not a spawned task, so it takes the one id that a run never hands out.
+/// The task id of the run's entry. Spawned tasks never have this id.
 pub const ENTRY_TASK: u64 = 0;
 
-/// What a trace declares about itself before its first event.
+/// The header of a trace: its first line.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct TraceHeader {
-    /// Which backend produced the recording.
+    /// The kind of backend that recorded the run.
     pub backend: RecordingBackend,
-    /// How much of each value the trace holds. A sink records by this.
+    /// How much of each value the trace holds. A sink records values accordingly.
     pub values: ValueCapture,
-    /// What was run: a file, a module, a function.
+    /// The program that was run: the name of a file, module or function.
     pub entry: String,
-    /// The program's arguments. A redacted trace keeps only how many there were.
+    /// The program's arguments. A redacted trace keeps only their number.
     pub args: Vec<String>,
 }
 
 impl TraceHeader {
-    /// What a redacted trace writes in the place of each of the program's arguments.
+    /// The text that replaces each of the program's arguments in a redacted trace.
     pub const REDACTED_ARG: &'static str = "<redacted>";
 
-    /// A header for a program that was given no arguments.
+    /// Returns a header for a program without arguments.
     pub fn new(backend: RecordingBackend, values: ValueCapture, entry: impl Into<String>) -> Self {
         Self { backend, values, entry: entry.into(), args: Vec::new() }
     }
 
-    /// The same header with these arguments, such as [`std::env::args_os`]. What is not Unicode in them is replaced by
-    /// U+FFFD.
+    /// Sets the program's arguments, such as [`std::env::args_os`]. Invalid Unicode in them is replaced by U+FFFD.
     #[must_use]
     pub fn with_args<S: AsRef<OsStr>>(mut self, args: impl IntoIterator<Item = S>) -> Self {
         self.args = args.into_iter().map(|arg| arg.as_ref().to_string_lossy().into_owned()).collect();
@@ -49,89 +49,91 @@ impl TraceHeader {
 
 /// One recorded runtime event.
 ///
-/// An event borrows everything it names: building one allocates nothing, and a sink that wants to keep it turns it into
-/// bytes or into an [`OwnedEvent`](crate::owned::OwnedEvent). Writer and reader share this type, so what was read can be
-/// matched on, compared and recorded again.
+/// An event borrows its contents, so building one allocates nothing. A sink that keeps events encodes them or converts
+/// them to [`OwnedEvent`](crate::owned::OwnedEvent)s. The reader returns this type too, so an event that was read can
+/// be matched on, compared and recorded again.
 ///
-/// An event may hold a [live value](RecordedValue::Live), which need not be `Send`, so an event is not `Send` either: it
-/// is encoded on the thread that made it, and only the bytes cross to other threads. A value that a task boundary would
-/// not let pass (a closure, a shared vector, a task handle) is written by its owner as one
+/// An event may hold a [live value](RecordedValue::Live), which need not be `Send`, so an event is not `Send` either.
+/// It is encoded on the thread that made it, and only the bytes cross to other threads. An interpreter writes a value
+/// that must not cross a task boundary (a closure, a shared vector, a task handle) as an
 /// [opaque](crate::ValueWriter::opaque).
 ///
-/// Durations are written as whole nanoseconds; one longer than `u64::MAX` of them is written as `u64::MAX`.
+/// Durations are written in whole nanoseconds and saturate at `u64::MAX`.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub enum TraceEvent<'a> {
-    /// A task came to be.
+    /// A task was spawned.
     TaskSpawned {
-        /// Its id, never [`ENTRY_TASK`] and never one that the run used before.
+        /// The task's id. It is unique in the run and never [`ENTRY_TASK`].
         id: u64,
-        /// The task that spawned it; none when no task of the program did.
+        /// The task that spawned it, or `None` if it was not spawned by a task of the program.
         parent: Option<u64>,
-        /// The scope that waits for it.
+        /// The name of the scope that waits for the task.
         scope: &'a str,
     },
     /// A task ran to its end.
     TaskCompleted {
-        /// Its id.
+        /// The task's id.
         id: u64,
-        /// Time spent in the task itself, waits for the host not counted.
+        /// Time that the task spent running, without waits for the host.
         cpu: Duration,
     },
     /// A task was stopped before its end.
     TaskCancelled {
-        /// Its id.
+        /// The task's id.
         id: u64,
     },
-    /// The program called its host.
+    /// The program called the host.
     HostCall(HostCall<'a>),
-    /// The program's entry began.
+    /// The entry function was entered.
     EntryEnter {
         /// The module of the entry function.
         module: &'a str,
-        /// The entry function.
+        /// The name of the entry function.
         function: &'a str,
     },
-    /// The program's entry ended.
+    /// The entry function returned.
     EntryExit {
         /// The module of the entry function.
         module: &'a str,
-        /// The entry function.
+        /// The name of the entry function.
         function: &'a str,
-        /// Time spent in the entry itself, waits for the host not counted.
+        /// Time that the entry spent running, without waits for the host.
         cpu: Duration,
         /// Time that the entry waited for the host.
         wait: Duration,
     },
-    /// A collection of one task's heap. A runtime that does not count objects records none: its figures have no place for
-    /// what is not known.
+    /// A task's heap was collected.
+    ///
+    /// These fields cannot express unknown values, so a runtime that does not count objects records no such events.
     HeapCollected {
-        /// The task whose heap it was.
+        /// The task that owns the heap.
         task: u64,
         /// Objects allocated since the last collection.
         allocated: u64,
-        /// Objects that this collection freed.
+        /// Objects that the collection freed.
         freed: u64,
-        /// Objects alive after it.
+        /// Objects alive after the collection.
         live_objects: u64,
-        /// Bytes that those take.
+        /// Bytes that the live objects occupy.
         live_bytes: u64,
-        /// How long it held the task up.
+        /// How long the collection paused the task.
         pause: Duration,
     },
-    /// The heap's figures over the whole run.
+    /// Heap statistics of the whole run.
     HeapSummary(HeapSummary),
-    /// The run ended. The last event of a trace.
+    /// The run ended. This is the last event of a trace.
     RunEnded {
-        /// How.
+        /// How the run ended.
         outcome: RunOutcome,
-        /// What was said about it. A redacted trace keeps it unless the program itself said it, so a runtime's own message
-        /// must not quote values.
+        /// A message about the end. A redacted trace keeps it unless it [comes from the
+        /// program](RunOutcome::is_programs_own), so a runtime's own message must not quote values.
         message: Option<&'a str>,
     },
 }
 
 impl TraceEvent<'_> {
-    /// What kind of event it is: the name that stands in a trace is its [`as_str`](EventKind::as_str).
+    /// Returns the kind of the event. Its [`as_str`](EventKind::as_str) is the name in the trace.
     #[must_use]
     pub const fn kind(&self) -> EventKind {
         match self {
@@ -148,43 +150,42 @@ impl TraceEvent<'_> {
     }
 }
 
-/// One call of the Host API, recorded once it is over.
+/// A call of the Host API, recorded when it has returned.
 ///
-/// The arguments are written as they are then. An interpreter whose host functions take or change their arguments keeps
-/// what it has to say about them until the call is over, or lets its host functions only read them.
+/// The arguments are written in the state that they have then. An interpreter must either snapshot its arguments before
+/// the call or not let the host mutate them.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct HostCall<'a> {
-    /// The task that called; [`ENTRY_TASK`] for the entry.
+    /// The calling task; [`ENTRY_TASK`] for the entry.
     pub task: u64,
-    /// What it called.
+    /// The operation that it called.
     pub site: CallSite<'a>,
     /// How long the task waited for the host.
     pub wait: Duration,
-    /// Whether the task held the capability that the operation asks for.
+    /// Whether the task held the capability that the operation requires.
     pub granted: bool,
     /// The arguments, in order.
     pub args: &'a [RecordedValue<'a>],
-    /// What came back; `None` when the call never reached the host (it was refused, or granted and not dispatched).
+    /// The outcome, or `None` if the call did not reach the host: it was refused, or granted but not dispatched.
     pub outcome: Option<HostOutcome<'a>>,
 }
 
-/// What a host call produced.
+/// The outcome of a host call.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum HostOutcome<'a> {
     /// The operation's result.
     Value(RecordedValue<'a>),
-    /// The host's refusal, in its own words. A redacted trace keeps it, so it must not quote values: the error texts of
-    /// many libraries do.
+    /// The host's error message. A redacted trace keeps it, so it must not quote values, as the error messages of many
+    /// libraries do.
     Error(&'a str),
-    /// The operation can't be answered from a trace (leaving the process, say). The host decides that about its
-    /// operation, and the caller passes it on.
+    /// The host declared that a trace cannot answer this operation, for example because it exits the process.
     NotRecordable,
 }
 
-/// The operation that a host call asks for, and the capability it takes.
+/// The operation that a host call invokes, and the capability that it requires.
 ///
-/// An interpreter whose operations are fixed renders each one's part of the line once, as a [`RenderedCallSite`], and
-/// saves that work on every call. Both ways write the same bytes and compare equal.
+/// An interpreter with a fixed set of operations can render each one's part of the line once, as a
+/// [`RenderedCallSite`], instead of at each call. Both forms write the same bytes and compare equal.
 #[derive(Clone, Copy)]
 pub struct CallSite<'a>(Site<'a>);
 
@@ -195,13 +196,13 @@ enum Site<'a> {
 }
 
 impl<'a> CallSite<'a> {
-    /// The operation `op` of host module `module`, guarded by `capability`.
+    /// Returns the site of the operation `op` of the host module `module`, which requires `capability`.
     #[must_use]
     pub const fn new(module: &'a str, op: &'a str, capability: &'a str) -> Self {
         Self(Site::Named { module, op, capability })
     }
 
-    /// The host module.
+    /// Returns the name of the host module.
     #[must_use]
     pub fn module(&self) -> &'a str {
         match self.0 {
@@ -210,7 +211,7 @@ impl<'a> CallSite<'a> {
         }
     }
 
-    /// The operation.
+    /// Returns the name of the operation.
     #[must_use]
     pub fn op(&self) -> &'a str {
         match self.0 {
@@ -219,7 +220,7 @@ impl<'a> CallSite<'a> {
         }
     }
 
-    /// The capability that the operation asks for.
+    /// Returns the capability that the operation requires.
     #[must_use]
     pub fn capability(&self) -> &'a str {
         match self.0 {
@@ -228,7 +229,7 @@ impl<'a> CallSite<'a> {
         }
     }
 
-    /// The part of a line that this site has already in its written form.
+    /// Returns this site's part of the line, if it was rendered in advance.
     pub(crate) fn rendered(&self) -> Option<&'a [u8]> {
         match self.0 {
             Site::Named { .. } => None,
@@ -255,7 +256,7 @@ impl fmt::Debug for CallSite<'_> {
     }
 }
 
-/// A [`CallSite`] whose part of the line was rendered once, when the interpreter registered the operation.
+/// A [`CallSite`] whose part of the line is rendered in advance, when the interpreter registers the operation.
 #[derive(Debug, Clone)]
 pub struct RenderedCallSite {
     module: Box<str>,
@@ -265,8 +266,8 @@ pub struct RenderedCallSite {
 }
 
 impl RenderedCallSite {
-    /// Keeps `site` beside `rendered`, its part of the line. [`RenderedCallSite::new`] stands with the encoder, which
-    /// alone knows how to render one.
+    /// Combines `site` with `rendered`, its part of the line. The encoder, which renders it, implements
+    /// [`RenderedCallSite::new`].
     pub(crate) fn keep(site: CallSite<'_>, rendered: Vec<u8>) -> Self {
         Self {
             module: site.module().into(),
@@ -276,32 +277,32 @@ impl RenderedCallSite {
         }
     }
 
-    /// The site as a [`HostCall`] takes it.
+    /// Returns the site, for [`HostCall::site`].
     #[must_use]
     pub const fn site(&self) -> CallSite<'_> {
         CallSite(Site::Rendered(self))
     }
 }
 
-/// The heap's figures over a whole run. What a runtime does not know is `None`, and written as `null`.
+/// Heap statistics of a whole run. A value that the runtime does not know is `None`, and is written as `null`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct HeapSummary {
-    /// Collections that ran.
+    /// Number of collections.
     pub collections: u64,
-    /// Objects alive at the end.
+    /// Objects alive at the end of the run.
     pub object_count: Option<u64>,
-    /// Bytes allocated over the run.
+    /// Bytes allocated during the run.
     pub allocated_bytes: Option<u64>,
-    /// Bytes alive at the end.
+    /// Bytes that live objects occupy at the end of the run.
     pub live_bytes: Option<u64>,
-    /// The most bytes that were alive at a time.
+    /// Maximum of the bytes that live objects occupied.
     pub peak_bytes: Option<u64>,
-    /// All pauses together.
+    /// Sum of all collection pauses.
     pub pause: Option<Duration>,
-    /// Machine words allocated over the run.
+    /// Machine words allocated during the run.
     pub allocated_words: Option<u64>,
-    /// Machine words that the heap has room for.
+    /// Capacity of the heap in machine words.
     pub capacity_words: Option<u64>,
-    /// Machine words alive at the end.
+    /// Machine words that live objects occupy at the end of the run.
     pub live_words: Option<u64>,
 }

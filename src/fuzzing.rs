@@ -1,15 +1,25 @@
-//! The one door through which fuzz targets see what the public interface hides. No part of that interface: it may change
-//! with any version.
+//! Internals that fuzz targets and tests compare with the public interface. Not part of that interface: anything here
+//! may change in any version.
 
 use crate::decode::{DecodeError, Decoder};
 pub use crate::line::escaped_by_every_backend;
 use crate::event::TraceEvent;
+use crate::value::RecordedValue;
 
-/// Decodes without the fast path, by the one that takes any spelling.
+/// Decodes an event like [`Decoder::decode_event`], but without its fast paths.
 ///
 /// # Errors
 ///
 /// As [`Decoder::decode_event`].
 pub fn decode_event_generally<'a>(decoder: &'a mut Decoder, line: &'a [u8]) -> Result<TraceEvent<'a>, DecodeError> {
     decoder.decode_event_generally(line)
+}
+
+/// Decodes a value like [`Decoder::decode_value`], but without its fast paths.
+///
+/// # Errors
+///
+/// As [`Decoder::decode_value`].
+pub fn decode_value_generally<'a>(decoder: &'a mut Decoder, text: &'a [u8]) -> Result<RecordedValue<'a>, DecodeError> {
+    decoder.decode_value_generally(text)
 }

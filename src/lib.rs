@@ -157,7 +157,7 @@ pub mod decode;
 pub mod diff;
 mod encode;
 mod event;
-#[cfg(feature = "arbitrary")]
+#[cfg(feature = "__fuzzing")]
 #[doc(hidden)]
 pub mod fuzzing;
 #[doc = include_str!("integrating.md")]
@@ -193,6 +193,6 @@ pub use sink::{JsonlSink, NullSink, RingSink, TeeSink, TraceSink, create_trace_f
 pub use timing::Timing;
 pub use value::{
     FieldWriter, ItemWriter, LiveArgs, MAX_VALUE_DEPTH, NotReplayable, RecordedEnum, RecordedField, RecordedOpaque,
-    RecordedResource, RecordedStruct, RecordedValue, TraceValue, Tree, Value, ValueField, ValueWriter, Values,
+    RecordedResource, RecordedStruct, RecordedValue, TraceValue, Value, ValueWriter,
     value_to_json,
 };

@@ -1,9 +1,9 @@
-//! The closed sets of the format: the names a trace may use where the schema lists them.
+//! The enumerations of the format, each with the names that its members have in a trace.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// A name that is not in the closed set it was parsed for.
+/// The error of parsing a name that the enumeration does not have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UnknownName {
     set: &'static str,
@@ -32,19 +32,19 @@ macro_rules! closed_set {
         }
 
         impl $type {
-            /// Every member of the set, in the format's order.
+            /// All members, in the order of the format.
             pub const ALL: &'static [Self] = &[$( Self::$variant, )+];
 
-            /// The names of [`ALL`](Self::ALL), as one text for a message.
+            /// The names of [`ALL`](Self::ALL), quoted and separated by commas, for error messages.
             pub(crate) const EXPECTED: &'static str = closed_set!(@list $( $name )+);
 
-            /// The name that stands in a trace.
+            /// Returns the member's name in a trace.
             #[must_use]
             pub const fn as_str(self) -> &'static str {
                 match self { $( Self::$variant => $name, )+ }
             }
 
-            /// The member of that exact name, if there is one.
+            /// Returns the member with exactly this name.
             #[must_use]
             pub fn parse(name: &str) -> Option<Self> {
                 match name {
@@ -74,7 +74,8 @@ macro_rules! closed_set {
 }
 
 closed_set! {
-    /// Which backend produced a recording.
+    /// The kind of backend that recorded a run.
+    #[non_exhaustive]
     RecordingBackend, "backend" {
         /// A tree-walking interpreter.
         Ast = "ast",
@@ -84,72 +85,74 @@ closed_set! {
 }
 
 closed_set! {
-    /// How much of a host call's arguments and results a trace records.
+    /// How much of the arguments and results of host calls a trace records.
     ///
-    /// A redacted trace is the form to share. What still stands in it: module, operation, capability, scope, entry and
-    /// function names, every figure, a host's error messages, and the closing message of a run that the runtime (not
-    /// the program) ended. Those messages can name things, such as a path in "no such file".
+    /// A redacted trace is meant to be shared. It still contains the names of modules, operations, capabilities,
+    /// scopes, entries and functions, all numbers, the host's error messages, and the closing message of a run that the
+    /// runtime (not the program) ended. Such messages can contain names, such as the path in "no such file".
     ValueCapture, "value capture" {
-        /// Every value whole, so that the run can be replayed.
+        /// Records values completely, so that the run can be replayed.
         Full = "full",
-        /// Of every argument and result, the name of its type and nothing else.
+        /// Records only the type name of each argument and result.
         Redacted = "redacted",
     }
 }
 
 closed_set! {
-    /// What an event of a trace says happened: its `event` key. The header is none of them.
+    /// The kind of an event: its `event` key in a trace. The header is not an event.
+    #[non_exhaustive]
     EventKind, "event" {
-        /// A task came to be.
+        /// A task was spawned.
         TaskSpawned = "task_spawned",
         /// A task ran to its end.
         TaskCompleted = "task_completed",
         /// A task was stopped before its end.
         TaskCancelled = "task_cancelled",
-        /// The host was called.
+        /// The program called the host.
         HostCall = "host_call",
-        /// An entry function was entered.
+        /// The entry function was entered.
         EntryEnter = "entry_enter",
-        /// An entry function was left.
+        /// The entry function returned.
         EntryExit = "entry_exit",
-        /// A heap was collected.
+        /// A task's heap was collected.
         HeapCollected = "heap_collected",
-        /// The heap's figures over the run.
+        /// Heap statistics of the whole run.
         HeapSummary = "heap_summary",
-        /// The run came to its end.
+        /// The run ended.
         RunEnded = "run_ended",
     }
 }
 
 closed_set! {
     /// How a run ended.
+    #[non_exhaustive]
     RunOutcome, "run outcome" {
-        /// The program's own answer: its entry returned.
+        /// The program's entry returned a result.
         Success = "success",
-        /// The program's own answer: its entry returned an error.
+        /// The program's entry returned an error.
         Error = "error",
-        /// A broken invariant: a failed assertion, a division by zero.
+        /// An invariant was violated, for example by a failed assertion or a division by zero.
         Invariant = "invariant",
-        /// The Host API refused: a capability not granted, no such operation, arguments not admitted.
+        /// The Host API refused a call: a capability not granted, an unknown operation, or invalid arguments.
         HostBoundary = "host_boundary",
-        /// The host's limit on work done, or on memory.
+        /// The run reached the host's limit on work or memory.
         Fuel = "fuel",
-        /// The host's limit on time.
+        /// The run reached the host's limit on time.
         Deadline = "deadline",
-        /// The host stopped the run.
+        /// The host cancelled the run.
         Cancelled = "cancelled",
-        /// The host's limit on nested calls.
+        /// The run reached the host's limit on nested calls.
         CallDepth = "call_depth",
-        /// The host's limit on the number of host calls.
+        /// The run reached the host's limit on the number of host calls.
         HostCalls = "host_calls",
-        /// The host's limit on tasks at a time.
+        /// The run reached the host's limit on concurrent tasks.
         Concurrency = "concurrency",
     }
 }
 
 impl RunOutcome {
-    /// Whether the program itself gave this answer, rather than the runtime or the host. Such a run's closing message
-    /// was built by the program, so a redacted trace leaves it out.
+    /// Returns whether the program itself determined this outcome, rather than the runtime or the host. The closing
+    /// message of such a run comes from the program, so a redacted trace omits it.
     #[must_use]
     pub const fn is_programs_own(self) -> bool {
         matches!(self, Self::Success | Self::Error)

@@ -1,7 +1,7 @@
-//! Events and values that own what they hold: for whoever keeps them, for tests, and for fuzzing.
+//! Owned events and values, for programs that keep events, for tests, and for fuzzing.
 //!
-//! They are what [`TraceEvent`] and [`RecordedValue`] are, with `String`s and `Vec`s, and without live values. An owned
-//! event is recorded, matched on and compared through its [view](OwnedEvent::view).
+//! They correspond to [`TraceEvent`] and [`RecordedValue`], with `String`s and `Vec`s and without live values. The
+//! [view](OwnedEvent::view) of an owned event is a [`TraceEvent`] again, which can be recorded.
 //!
 //! ```
 //! use cove_trace::owned::OwnedEvent;
@@ -15,7 +15,6 @@
 //! ```
 
 use std::borrow::Cow;
-use std::fmt;
 use std::time::Duration;
 
 use crate::arena::Arena;
@@ -25,12 +24,13 @@ use crate::event::{CallSite, HeapSummary, HostCall, HostOutcome, TraceEvent};
 use crate::names::{RunOutcome, ValueCapture};
 use crate::value::{
     MAX_VALUE_DEPTH, NotReplayable, RecordedEnum, RecordedField, RecordedOpaque, RecordedResource, RecordedStruct,
-    RecordedValue, TraceValue, Value, ValueField, ValueWriter, Values, owned_tree, type_names, value_to_json,
+    RecordedValue, TraceValue, Value, ValueWriter, impl_owned_value, type_names, value_to_json,
 };
 
-/// A [`TraceEvent`] that owns what it holds.
+/// A [`TraceEvent`] that owns its contents.
 #[derive(Debug, Clone, PartialEq)]
 #[allow(missing_docs, reason = "each variant and field is described at its namesake in `TraceEvent`")]
+#[non_exhaustive]
 pub enum OwnedEvent {
     TaskSpawned { id: u64, parent: Option<u64>, scope: String },
     TaskCompleted { id: u64, cpu: Duration },
@@ -43,7 +43,7 @@ pub enum OwnedEvent {
     RunEnded { outcome: RunOutcome, message: Option<String> },
 }
 
-/// A [`HostCall`] that owns what it holds.
+/// A [`HostCall`] that owns its contents.
 #[derive(Debug, Clone, PartialEq)]
 #[allow(missing_docs, reason = "each field is described at its namesake in `HostCall` and `CallSite`")]
 pub struct OwnedHostCall {
@@ -57,7 +57,7 @@ pub struct OwnedHostCall {
     pub outcome: Option<OwnedOutcome>,
 }
 
-/// A [`HostOutcome`] that owns what it holds.
+/// A [`HostOutcome`] that owns its contents.
 #[derive(Debug, Clone, PartialEq)]
 #[allow(missing_docs, reason = "each variant is described at its namesake in `HostOutcome`")]
 pub enum OwnedOutcome {
@@ -66,11 +66,10 @@ pub enum OwnedOutcome {
     NotRecordable,
 }
 
-/// A [`RecordedValue`] that owns what it holds. Unlike a [`Value`] it can have redacted and opaque parts.
+/// A [`RecordedValue`] that owns its contents. Unlike a [`Value`] it can have redacted and opaque parts.
 ///
-/// Dropping, comparing and printing one is safe however deep it nests; cloning recurses. Two are equal when a full trace
-/// writes the same bytes for both.
-#[derive(Clone)]
+/// Equality and recursion are those of [`Value`].
+#[derive(Debug, Clone)]
 #[allow(missing_docs, reason = "each variant and field is described at its namesake in `RecordedValue`")]
 pub enum OwnedValue {
     Unit,
@@ -79,21 +78,22 @@ pub enum OwnedValue {
     Float(f64),
     Duration { ns: i64 },
     String(String),
-    Array(Values<OwnedValue>),
-    Enum { name: String, case: String, payload: Values<OwnedValue> },
-    Struct { name: String, fields: Values<ValueField<OwnedValue>> },
+    Array(Vec<OwnedValue>),
+    Enum { name: String, case: String, payload: Vec<OwnedValue> },
+    Struct { name: String, fields: Vec<(String, OwnedValue)> },
     Resource { name: String, id: i64 },
     Redacted { of: String },
     Opaque { of: String, shown: String },
 }
 
-owned_tree!(OwnedValue {
-    Self::Redacted { of } => { name: of, write: |out| out.redacted(of) }
-    Self::Opaque { of, shown } => { name: of, write: |out| out.opaque(of, shown) }
+impl_owned_value!(OwnedValue {
+    Redacted { of } => { name: of, write: |out| out.redacted(of) }
+    Opaque { of, shown } => { name: of, write: |out| out.opaque(of, shown) }
 });
 
 impl OwnedEvent {
-    /// The event as writer and reader know it. The values' parts are laid out in `arena`.
+    /// Returns the event as a [`TraceEvent`], which borrows from this event. The parts of its values are allocated in
+    /// `arena`.
     pub fn view<'a>(&'a self, arena: &'a Arena) -> TraceEvent<'a> {
         match self {
             Self::TaskSpawned { id, parent, scope } => TraceEvent::TaskSpawned { id: *id, parent: *parent, scope },
@@ -133,7 +133,7 @@ impl OwnedEvent {
     }
 }
 
-/// Live values are written, and what they wrote is kept.
+/// Converts live values, and containers beyond the depth limit, into the values that a trace contains for them.
 impl From<&TraceEvent<'_>> for OwnedEvent {
     fn from(event: &TraceEvent<'_>) -> Self {
         match *event {
@@ -170,8 +170,8 @@ impl From<&TraceEvent<'_>> for OwnedEvent {
 }
 
 impl OwnedValue {
-    /// The value as writer and reader know it, its parts laid out in `arena`. What nests deeper than a trace can is viewed
-    /// as a live value.
+    /// Returns the value as a [`RecordedValue`], which borrows from this value. Its parts are allocated in `arena`.
+    /// Parts deeper than [`MAX_VALUE_DEPTH`] are live values in it.
     pub fn view<'a>(&'a self, arena: &'a Arena) -> RecordedValue<'a> {
         self.view_at(arena, 1)
     }
@@ -193,9 +193,9 @@ impl OwnedValue {
                 RecordedValue::Enum(arena.one(RecordedEnum { name, case, payload }))
             }
             Self::Struct { name, fields } => {
-                let fields = arena.slice_of(fields.len(), |index| RecordedField {
-                    name: &fields[index].name,
-                    value: fields[index].value.view_at(arena, level + 1),
+                let fields = arena.slice_of(fields.len(), |index| {
+                    let (name, value) = &fields[index];
+                    RecordedField { name, value: value.view_at(arena, level + 1) }
                 });
                 RecordedValue::Struct(arena.one(RecordedStruct { name, fields }))
             }
@@ -210,7 +210,7 @@ fn view_all<'a>(values: &'a [OwnedValue], arena: &'a Arena, level: usize) -> &'a
     arena.slice_of(values.len(), |index| values[index].view_at(arena, level))
 }
 
-/// A live value is written, and what it wrote is kept; so is what stands in place of a too deep one.
+/// Converts live values, and containers beyond the depth limit, into the values that a trace contains for them.
 impl From<&RecordedValue<'_>> for OwnedValue {
     fn from(value: &RecordedValue<'_>) -> Self {
         as_read_back(value, own)
@@ -218,18 +218,21 @@ impl From<&RecordedValue<'_>> for OwnedValue {
 }
 
 impl RecordedValue<'_> {
-    /// The value as a replay can use it: owned and whole. A live value is written, and what it wrote is taken.
+    /// Converts the value to an owned one without redacted or opaque parts, which a replay can return to a program.
+    ///
+    /// Live values, and containers beyond the depth limit, are first converted into the values that a trace contains
+    /// for them.
     ///
     /// # Errors
     ///
-    /// When a part of it is redacted or opaque: the first such part, by its path. A float that is not finite counts as the
-    /// opaque that a trace writes for it.
+    /// Returns the path and type of the first redacted or opaque part. A float that is not finite counts as opaque, as
+    /// it does in a trace.
     pub fn to_value(&self) -> Result<Value, NotReplayable> {
         as_read_back(self, replayable)
     }
 }
 
-/// Gives `value` to `take`, in the form in which a reader would give it: no live part, not too deep.
+/// Calls `take` with the value that a reader would return for `value`: without live parts, within the depth limit.
 fn as_read_back<T>(value: &RecordedValue<'_>, take: impl FnOnce(&RecordedValue<'_>) -> T) -> T {
     if is_plain(value, 1) {
         return take(value);
@@ -238,13 +241,15 @@ fn as_read_back<T>(value: &RecordedValue<'_>, take: impl FnOnce(&RecordedValue<'
     match Decoder::new().decode_value(written.as_bytes()) {
         Ok(read) => take(&read),
         Err(error) => {
-            // What the writer writes the reader reads, so this is a fault of this crate. It loses a value, not the run.
+            // The reader reads everything that the writer writes, so this is a bug in this crate. It must not panic in
+            // a traced program.
             let (of, shown) = (value.type_name(), error.to_string());
             take(&RecordedValue::Opaque(&RecordedOpaque { of: &of, shown: &shown }))
         }
     }
 }
 
+/// Returns whether a value at `level` has no live parts and nests within the limit.
 fn is_plain(value: &RecordedValue<'_>, level: usize) -> bool {
     let admitted = level < MAX_VALUE_DEPTH;
     let is_plain = |part: &RecordedValue<'_>| is_plain(part, level + 1);
@@ -257,8 +262,8 @@ fn is_plain(value: &RecordedValue<'_>, level: usize) -> bool {
     }
 }
 
-// What follows recurses, so it is kept light on the stack for builds that are not optimized: what does not recurse stands
-// apart, in closures too, and loops are loops and no chains of adapters.
+// The functions below recurse. To use little stack without optimization they have loops instead of iterator adapters,
+// and code that does not recurse is in functions or closures of its own.
 
 fn own(value: &RecordedValue<'_>) -> OwnedValue {
     match *value {
@@ -282,20 +287,20 @@ fn own(value: &RecordedValue<'_>) -> OwnedValue {
     }
 }
 
-fn own_all(values: &[RecordedValue<'_>]) -> Values<OwnedValue> {
+fn own_all(values: &[RecordedValue<'_>]) -> Vec<OwnedValue> {
     let mut owned = Vec::with_capacity(values.len());
     for value in values {
         owned.push(own(value));
     }
-    owned.into()
+    owned
 }
 
-fn own_fields(fields: &[RecordedField<'_>]) -> Values<ValueField<OwnedValue>> {
+fn own_fields(fields: &[RecordedField<'_>]) -> Vec<(String, OwnedValue)> {
     let mut owned = Vec::with_capacity(fields.len());
     for field in fields {
-        owned.push(ValueField { name: field.name.into(), value: own(&field.value) });
+        owned.push((field.name.into(), own(&field.value)));
     }
-    owned.into()
+    owned
 }
 
 fn replayable(value: &RecordedValue<'_>) -> Result<Value, NotReplayable> {
@@ -313,7 +318,7 @@ fn replayable(value: &RecordedValue<'_>) -> Result<Value, NotReplayable> {
     }
 }
 
-fn replayable_parts(list: &str, parts: &[RecordedValue<'_>]) -> Result<Values<Value>, NotReplayable> {
+fn replayable_parts(list: &str, parts: &[RecordedValue<'_>]) -> Result<Vec<Value>, NotReplayable> {
     let within_part = |missing: NotReplayable, index| Err(missing.within(&format!(".{list}[{index}]")));
     let mut values = Vec::with_capacity(parts.len());
     for (index, part) in parts.iter().enumerate() {
@@ -322,19 +327,19 @@ fn replayable_parts(list: &str, parts: &[RecordedValue<'_>]) -> Result<Values<Va
             Err(missing) => return within_part(missing, index),
         }
     }
-    Ok(values.into())
+    Ok(values)
 }
 
-fn replayable_fields(fields: &[RecordedField<'_>]) -> Result<Values<ValueField<Value>>, NotReplayable> {
+fn replayable_fields(fields: &[RecordedField<'_>]) -> Result<Vec<(String, Value)>, NotReplayable> {
     let within_field = |missing: NotReplayable, name| Err(missing.within(&format!(".fields.{name}")));
     let mut values = Vec::with_capacity(fields.len());
     for field in fields {
         match replayable(&field.value) {
-            Ok(value) => values.push(ValueField { name: field.name.into(), value }),
+            Ok(value) => values.push((field.name.into(), value)),
             Err(missing) => return within_field(missing, field.name),
         }
     }
-    Ok(values.into())
+    Ok(values)
 }
 
 fn replayable_leaf(value: &RecordedValue<'_>) -> Result<Value, NotReplayable> {
@@ -348,7 +353,7 @@ fn replayable_leaf(value: &RecordedValue<'_>) -> Result<Value, NotReplayable> {
         RecordedValue::Resource(value) => return Ok(Value::Resource { name: value.name.into(), id: value.id }),
         RecordedValue::Redacted { of } => ("redacted", Cow::Borrowed(of)),
         RecordedValue::Float(_) | RecordedValue::Opaque(_) => ("opaque", value.type_name()),
-        // The caller sees to these: containers have parts, and a live value is read back first.
+        // Unreachable: `replayable` handles containers, and `as_read_back` removes live values.
         RecordedValue::Array(_) | RecordedValue::Enum(_) | RecordedValue::Struct(_) | RecordedValue::Live(_) => {
             ("unwritten", value.type_name())
         }

@@ -1,20 +1,20 @@
-//! For the tests of whoever implements [`TraceValue`].
+//! Assertions for tests of [`TraceValue`] implementations.
 
 use crate::decode::Decoder;
 
 use crate::names::ValueCapture;
 use crate::value::{RecordedValue, TraceValue, value_to_json};
 
-/// Asserts what an implementation of [`TraceValue`] owes, of this one value:
+/// Asserts that `value` meets the requirements of [`TraceValue`]:
 ///
-/// - it writes exactly one value, without a panic and without an error of a formatter;
-/// - a reader gives that value back, and it is written the same way again;
-/// - its [type name](TraceValue::type_name) is that of what it writes, so that a redacted trace says of it what redacting a
-///   full trace would say;
-/// - asked twice, it says the same twice.
+/// - It writes exactly one value, and neither its code nor a formatter that it uses fails.
+/// - A reader reads that value, and writing the result gives the same text.
+/// - Its [type name](TraceValue::type_name) is that of the written value, so that recording it redacted gives the same
+///   text as redacting a full trace.
+/// - It writes the same value, and has the same type name, each time.
 ///
-/// The parts of the value are held to this as far as they are written; a part's own type name is asked for only when the
-/// part is given alone.
+/// The parts of the value are covered, except for their type names. To check the type name of a part, call this
+/// function with the part.
 ///
 /// ```
 /// use cove_trace::testing::assert_conforms;
@@ -24,7 +24,7 @@ use crate::value::{RecordedValue, TraceValue, value_to_json};
 ///
 /// # Panics
 ///
-/// When the value does not conform. The message says which of these is broken, and what was written.
+/// Panics if the value does not meet a requirement. The message says which one, and shows the written text.
 #[track_caller]
 pub fn assert_conforms<V: TraceValue + ?Sized>(value: &V) {
     let written = value_to_json(value, ValueCapture::Full);
@@ -34,23 +34,23 @@ pub fn assert_conforms<V: TraceValue + ?Sized>(value: &V) {
     let mut decoder = Decoder::new();
     let read = decoder
         .decode_value(written.as_bytes())
-        .unwrap_or_else(|error| panic!("a reader refuses the value: {error}, at byte {} of {written}", error.offset()));
+        .unwrap_or_else(|error| panic!("a reader rejects the value: {error}, at byte {} of {written}", error.offset()));
     if let RecordedValue::Opaque(opaque) = read {
         assert!(
             !matches!(opaque.shown, "failed while being written" | "wrote no value"),
-            "a {type_name} {}: its `write` has to say one thing, and not to panic",
+            "a {type_name} {}: `TraceValue::write` must call one method of the writer, and must not panic",
             opaque.shown
         );
     }
-    assert_eq!(value_to_json(&read, ValueCapture::Full), written, "the value that is read back is written otherwise");
-    assert_eq!(read.type_name(), type_name, "the type name (right) is not that of what is written (left): {written}");
+    assert_eq!(value_to_json(&read, ValueCapture::Full), written, "writing what a reader returned gives another text");
+    assert_eq!(read.type_name(), type_name, "`type_name` (right) is not the type name of what is written: {written}");
     assert_eq!(
         value_to_json(&read, ValueCapture::Redacted),
         redacted,
-        "redacting what is written (left) gives something else than a redacted trace (right)"
+        "redacting the written value (left) and recording it redacted (right) give different texts"
     );
-    assert_eq!(value_to_json(value, ValueCapture::Full), written, "asked again, the value says something else");
-    assert_eq!(value.type_name(), type_name, "asked again, the type name is another");
+    assert_eq!(value_to_json(value, ValueCapture::Full), written, "a second `write` (left) gives another text");
+    assert_eq!(value.type_name(), type_name, "a second `type_name` (left) gives another name");
 }
 
 #[cfg(test)]
@@ -62,7 +62,7 @@ mod tests {
     use std::cell::Cell;
     use std::panic::{AssertUnwindSafe, catch_unwind};
 
-    /// A value made of a type name and of what it writes.
+    /// A value with this type name, which writes itself with a closure.
     struct Made<F>(&'static str, F);
 
     impl<F: Fn(ValueWriter<'_>)> TraceValue for Made<F> {
@@ -76,12 +76,12 @@ mod tests {
     }
 
     fn complaint(value: &dyn TraceValue) -> String {
-        let panic = catch_unwind(AssertUnwindSafe(|| assert_conforms(value))).expect_err("it does not conform");
+        let panic = catch_unwind(AssertUnwindSafe(|| assert_conforms(value))).expect_err("the value does not conform");
         *panic.downcast::<String>().expect("a message")
     }
 
     #[test]
-    fn what_conforms_is_let_pass() {
+    fn conforming_values_pass() {
         assert_conforms(&Value::Unit);
         assert_conforms(&RecordedValue::Float(f64::NAN));
         assert_conforms(&RecordedValue::Redacted { of: "String" });
@@ -92,12 +92,12 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_is_told_why() {
+    fn the_panic_message_names_the_violated_requirement() {
         assert!(complaint(&Made("Int", |out: ValueWriter<'_>| out.unit())).contains("type name"));
         assert!(complaint(&Made("Int", |_: ValueWriter<'_>| {})).contains("wrote no value"));
         assert!(complaint(&Made("Int", |_: ValueWriter<'_>| panic!("no"))).contains("failed while being written"));
         let calls = Cell::new(0);
         let counting = Made("Int", |out: ValueWriter<'_>| out.int(calls.replace(calls.get() + 1)));
-        assert!(complaint(&counting).contains("asked again"));
+        assert!(complaint(&counting).contains("a second `write`"));
     }
 }

@@ -9,7 +9,6 @@ use reading::corpus::{self, CANCELLED, HEADER};
 use reading::json::{Node, Token, parse_valid};
 use reading::respell::{Variation, escapes, respell};
 use reading::rng::Rng;
-use reading::same::{assert_same_event, same_event};
 use reading::seen::{Seen, read_all};
 
 fn decode(line: &str) -> OwnedEvent {
@@ -22,7 +21,7 @@ fn decode(line: &str) -> OwnedEvent {
 #[test]
 fn the_canonical_spelling_means_what_it_says() {
     for (line, expected) in corpus::events() {
-        assert_same_event(&decode(&line), &expected, &line);
+        assert_eq!(decode(&line), expected, "{line}");
     }
     for (line, expected) in corpus::headers() {
         assert_eq!(Decoder::new().decode_header(line.as_bytes()), Ok(expected));
@@ -49,7 +48,7 @@ fn key_order_white_space_escapes_and_floats() {
             let root = parse_valid(&line);
             for _ in 0..SPELLINGS {
                 let spelling = respell(&root, variation, &mut rng);
-                assert_same_event(&decode(&spelling), &expected, &spelling);
+                assert_eq!(decode(&spelling), expected, "{spelling}");
             }
         }
         for (line, expected) in corpus::headers() {
@@ -74,7 +73,7 @@ fn every_order_of_up_to_six_keys() {
             }
             permute(&mut members.clone(), 0, &mut |order| {
                 let spelling = format!("{}{}{}", &line[..=object.start], order.join(","), &line[object.end - 1..]);
-                assert_same_event(&decode(&spelling), &expected, &spelling);
+                assert_eq!(decode(&spelling), expected, "{spelling}");
             });
         }
     }
@@ -106,13 +105,13 @@ fn white_space_at_every_border() {
         for space in [" ", "\t", "\r", " \t\r \t\r", &" ".repeat(1000)] {
             for border in &borders {
                 let spelling = format!("{}{space}{}", &line[..*border], &line[*border..]);
-                assert_same_event(&decode(&spelling), &expected, &spelling);
+                assert_eq!(decode(&spelling), expected, "{spelling}");
             }
             let mut everywhere = line.clone();
             for border in borders.iter().rev() {
                 everywhere.insert_str(*border, space);
             }
-            assert_same_event(&decode(&everywhere), &expected, &everywhere);
+            assert_eq!(decode(&everywhere), expected, "{everywhere}");
         }
     }
     // A value can stand alone, where a newline does not end the line.
@@ -185,7 +184,7 @@ fn escapes_in_keys_and_names() {
         r#"{"\u0074ype":"\u0061rray","it\u0065ms":[{"typ\u0065":"struct","name":"\/","fields":[{"name":"\u002f","value":{"type":"unit"}}]}]}"#,
         r#"{"items":[{"fields":[{"value":{"\u0074\u0079\u0070\u0065":"uni\u0074"},"name":"\u002F"}],"name":"/","typ\u0065":"struct"}],"\u0074ype":"array"}"#,
     ] {
-        assert_same_event(&value(text), &expected, text);
+        assert_eq!(value(text), expected, "{text}");
     }
     let header = r#"{"\u0065vent":"trace\u005fheader","\u0076ersion":4,"backend":"v\u006d","values":"\u0066ull","entry":"main\u002ecove","args":[]}"#;
     assert_eq!(Decoder::new().decode_header(header.as_bytes()).unwrap(), corpus::headers()[0].1);
@@ -206,7 +205,7 @@ fn floats_shifted_against_their_exponents() {
         let root = parse_valid(&line);
         let spelling = respell(&root, Variation { floats: true, ..Variation::NONE }, &mut rng);
         let event = decode(&spelling);
-        assert!(same_event(&event, &decode(&line)), "{spelling}");
+        assert_eq!(event, decode(&line), "{spelling}");
         let OwnedEvent::HostCall(call) = &event else { unreachable!() };
         assert!(
             matches!(call.args[..], [cove_trace::owned::OwnedValue::Float(found)] if found.to_bits() == float.to_bits())

@@ -129,7 +129,8 @@ fn header() -> TraceHeader {
 #[test]
 fn one_event_feeds_a_full_sink_and_a_redacted_one() {
     let full = JsonlSink::new(Vec::new(), &header()).unwrap();
-    let redacted = TraceHeader { values: ValueCapture::Redacted, ..header() };
+    let mut redacted = header();
+    redacted.values = ValueCapture::Redacted;
     let redacted = JsonlSink::new(Vec::new(), &redacted).unwrap();
     let secret = Tree::new("secret", vec![]);
     let args = [RecordedValue::Live(&secret)];

@@ -7,12 +7,12 @@ mod generate;
 mod reading;
 
 use cove_trace::decode::Decoder;
+use cove_trace::fuzzing::{decode_event_generally, decode_value_generally};
 use cove_trace::owned::OwnedEvent;
 use cove_trace::{Arena, ValueCapture, encode_event, value_to_json};
 use generate::{for_each_seed, generated};
 use reading::respell::{Variation, respell};
 use reading::rng::Rng;
-use reading::same::assert_same_event;
 use reading::{corpus, json};
 
 /// Decoders that have seen other lines before.
@@ -26,9 +26,9 @@ impl Both {
     /// Whether both accept the line, and with the same event; or refuse it for the same reason.
     fn assert_same(&mut self, line: &[u8]) -> bool {
         let shown = String::from_utf8_lossy(line);
-        match (self.either.decode_event(line), self.general.decode_event_generally(line)) {
+        match (self.either.decode_event(line), decode_event_generally(&mut self.general, line)) {
             (Ok(event), Ok(expected)) => {
-                assert_same_event(&OwnedEvent::from(&event), &OwnedEvent::from(&expected), &shown);
+                assert_eq!(OwnedEvent::from(&event), OwnedEvent::from(&expected), "{shown}");
                 true
             }
             (Err(error), Err(expected)) => {
@@ -67,7 +67,7 @@ fn every_kind_of_line_spoilt_at_every_byte() {
     let bytes = if cfg!(miri) { &TELLING[..2] } else { TELLING };
     for (line, event) in corpus::events().into_iter().step_by(if cfg!(miri) { 41 } else { 1 }) {
         assert!(both.assert_same(line.as_bytes()));
-        assert_same_event(&OwnedEvent::from(&both.either.decode_event(line.as_bytes()).unwrap()), &event, &line);
+        assert_eq!(OwnedEvent::from(&both.either.decode_event(line.as_bytes()).unwrap()), event, "{line}");
         for behind in ["\n", "\r\n", " ", "\n\n", "}", "\u{feff}", "\0"] {
             both.assert_same(format!("{line}{behind}").as_bytes());
         }
@@ -91,7 +91,7 @@ fn every_kind_of_line_spelt_otherwise() {
             };
             let respelt = respell(&json::parse_valid(&line), variation, &mut rng);
             assert!(both.assert_same(respelt.as_bytes()));
-            assert_same_event(&OwnedEvent::from(&both.either.decode_event(respelt.as_bytes()).unwrap()), &event, &line);
+            assert_eq!(OwnedEvent::from(&both.either.decode_event(respelt.as_bytes()).unwrap()), event, "{line}");
         }
     }
 }
@@ -307,7 +307,7 @@ fn lone_values() {
     let (mut decoder, mut general, mut rng) = (Decoder::new(), Decoder::new(), Rng::new(10));
     let mut assert_same = |text: &[u8]| {
         let shown = String::from_utf8_lossy(text);
-        match (decoder.decode_value(text), general.decode_value_generally(text)) {
+        match (decoder.decode_value(text), decode_value_generally(&mut general, text)) {
             (Ok(value), Ok(expected)) => {
                 let [value, expected] = [value, expected].map(|value| value_to_json(&value, ValueCapture::Full));
                 assert_eq!(value, expected, "{shown}");

@@ -1,9 +1,7 @@
-//! What owns its parts: events and values that are kept, and values that can be replayed.
+//! Owned events and values, and the conversion to values that a replay can return.
 
 #[path = "common/canonical.rs"]
 mod canonical;
-#[path = "common/compare.rs"]
-mod compare;
 #[path = "common/generate.rs"]
 mod generate;
 #[path = "common/live.rs"]
@@ -20,31 +18,30 @@ use std::thread;
 use cove_trace::owned::{OwnedEvent, OwnedOutcome, OwnedValue};
 use cove_trace::{
     Arena, HostCall, HostOutcome, RecordedEnum, RecordedField, RecordedOpaque, RecordedStruct, RecordedValue,
-    TraceEvent, TraceValue, Value, ValueField, ValueWriter, Values,
+    TraceEvent, TraceValue, Value, ValueWriter,
 };
 use generate::{for_each_seed, generated};
 use live::Live;
 use replayable::as_owned;
 use value_roundtrip::{is_replayed_whole_or_not_at_all, replayable_comes_back_as_it_was};
 
-// Keeping events.
+// Conversion to owned events.
 
 #[test]
-fn what_is_kept_of_an_event_is_the_event() {
+fn a_viewed_event_converts_back_to_itself() {
     for_each_seed(5_000, |seed| {
         let event = generated::<OwnedEvent>(seed);
         let arena = Arena::new();
         let kept = OwnedEvent::from(&event.view(&arena));
-        // What a trace can't hold is kept as a trace would show it. All the rest is kept to the bit, NaN and long durations
-        // too.
+        // Only values that exceed the depth limit are converted to what a trace contains for them.
         let expected =
             with_values(&event, |value| if fits(value, 1) { value.clone() } else { canonical::value(value) });
-        assert_eq!(compare::event(&kept.view(&Arena::new()), &expected), Ok(()));
+        assert_eq!(kept, expected);
     });
 }
 
 #[test]
-fn what_is_kept_of_live_values_is_what_they_wrote() {
+fn live_values_convert_to_what_they_write() {
     for_each_seed(2_000, |seed| {
         let event = generated::<OwnedEvent>(seed);
         let arena = Arena::new();
@@ -60,11 +57,11 @@ fn what_is_kept_of_live_values_is_what_they_wrote() {
             _ => call.outcome,
         };
         let kept = OwnedEvent::from(&TraceEvent::HostCall(HostCall { args: &args, outcome, ..call }));
-        assert_eq!(compare::event(&kept.view(&Arena::new()), &with_values(&event, canonical::value)), Ok(()));
+        assert_eq!(kept, with_values(&event, canonical::value));
     });
 }
 
-/// The event with `change` done to each argument and to the result.
+/// Returns the event with `change` applied to each argument and to the result.
 fn with_values(event: &OwnedEvent, change: impl Fn(&OwnedValue) -> OwnedValue) -> OwnedEvent {
     let mut event = event.clone();
     if let OwnedEvent::HostCall(call) = &mut event {
@@ -78,30 +75,30 @@ fn with_values(event: &OwnedEvent, change: impl Fn(&OwnedValue) -> OwnedValue) -
     event
 }
 
-/// Whether a trace can hold a value that stands at `level` without cutting it off.
+/// Returns whether a value at `level` is within the depth limit.
 fn fits(value: &OwnedValue, level: usize) -> bool {
     match value {
         OwnedValue::Array(parts) | OwnedValue::Enum { payload: parts, .. } => {
             level < canonical::LAST_LEVEL && parts.iter().all(|part| fits(part, level + 1))
         }
         OwnedValue::Struct { fields, .. } => {
-            level < canonical::LAST_LEVEL && fields.iter().all(|field| fits(&field.value, level + 1))
+            level < canonical::LAST_LEVEL && fields.iter().all(|(_, value)| fits(value, level + 1))
         }
         _ => level <= canonical::LAST_LEVEL,
     }
 }
 
-// Values that can be replayed.
+// Conversion to values that a replay can return.
 
 #[test]
-fn a_replay_gets_the_value_or_is_told_the_first_part_that_is_missing() {
+fn to_value_returns_the_value_or_names_the_first_missing_part() {
     for_each_seed(5_000, |seed| {
         is_replayed_whole_or_not_at_all(&generated(seed));
     });
 }
 
 #[test]
-fn a_replayable_value_comes_back_as_it_was() {
+fn a_whole_value_converts_to_itself() {
     let replayed = |seed| replayable_comes_back_as_it_was(&generated(seed));
     for_each_seed(2_000, |seed| {
         replayed(seed);
@@ -109,7 +106,7 @@ fn a_replayable_value_comes_back_as_it_was() {
     assert!((0..100).filter(|seed| replayed(*seed)).count() > 50, "most generated values can be replayed");
 }
 
-/// What a value says of itself is a closure.
+/// A value of type `Says` that writes itself with a closure.
 struct Says<F>(F);
 
 impl<F: Fn(ValueWriter<'_>)> TraceValue for Says<F> {
@@ -123,7 +120,7 @@ impl<F: Fn(ValueWriter<'_>)> TraceValue for Says<F> {
 }
 
 #[test]
-fn what_is_missing_is_said_by_its_path() {
+fn the_error_has_the_path_and_type_of_the_missing_part() {
     let token = RecordedValue::Redacted { of: "String" };
     let closure = RecordedOpaque { of: "Closure", shown: "<fn main>" };
     let closure = RecordedValue::Opaque(&closure);
@@ -159,7 +156,7 @@ fn what_is_missing_is_said_by_its_path() {
 }
 
 #[test]
-fn what_a_live_value_wrote_can_be_replayed() {
+fn a_live_value_converts_to_what_it_writes() {
     let point = Says(|out: ValueWriter<'_>| {
         out.structure("Point", |fields| {
             fields.field_with("x", |out| out.float(-0.0));
@@ -168,97 +165,44 @@ fn what_a_live_value_wrote_can_be_replayed() {
     });
     let nothing = Says(|_: ValueWriter<'_>| {});
     let not_text = Says(|out: ValueWriter<'_>| out.bytes(b"\xff"));
-    let fields = vec![
-        ValueField { name: "x".to_owned(), value: Value::Float(-0.0) },
-        ValueField { name: "label".to_owned(), value: Value::String("café".to_owned()) },
-    ];
-    let expected = Value::Struct { name: "Point".to_owned(), fields: fields.into() };
+    let fields = vec![("x".to_owned(), Value::Float(-0.0)), ("label".to_owned(), Value::String("café".to_owned()))];
+    let expected = Value::Struct { name: "Point".to_owned(), fields };
     assert_eq!(RecordedValue::Live(&point).to_value(), Ok(expected.clone()));
     let pair = [RecordedValue::Int(1), RecordedValue::Live(&point)];
-    assert_eq!(RecordedValue::Array(&pair).to_value(), Ok(Value::Array(vec![Value::Int(1), expected].into())));
+    assert_eq!(RecordedValue::Array(&pair).to_value(), Ok(Value::Array(vec![Value::Int(1), expected])));
 
     let refusal = |value: &dyn TraceValue| RecordedValue::Live(value).to_value().expect_err("no value").to_string();
     assert_eq!(refusal(&nothing), "the value itself: opaque Says");
     assert_eq!(refusal(&not_text), "the value itself: opaque String");
 }
 
-// Values that are owned.
+// Owned values.
 
-/// Nested a hundred thousand deep, in each kind of container. (Less deep under Miri, which takes too long.)
-fn deep(inner: OwnedValue) -> OwnedValue {
-    (0..if cfg!(miri) { 1_000 } else { 100_000 }).fold(inner, |inner, level| match level % 3 {
-        0 => OwnedValue::Array(vec![inner, OwnedValue::Unit].into()),
-        1 => OwnedValue::Enum { name: "E".to_owned(), case: "C".to_owned(), payload: vec![inner].into() },
-        _ => {
-            let field = ValueField { name: "f".to_owned(), value: inner };
-            OwnedValue::Struct { name: "S".to_owned(), fields: vec![field].into() }
-        }
-    })
-}
-
-/// A value as deep as a replay can be given one.
+/// Returns containers nested to the depth limit around an integer.
 fn deepest(container: fn(Value) -> Value) -> Value {
     (1..canonical::LAST_LEVEL).fold(Value::Int(1), |inner, _| container(inner))
 }
 
 fn array(inner: Value) -> Value {
-    Value::Array(vec![inner].into())
+    Value::Array(vec![inner])
 }
 
 fn case(inner: Value) -> Value {
-    Value::Enum { name: "E".to_owned(), case: "C".to_owned(), payload: vec![inner].into() }
+    Value::Enum { name: "E".to_owned(), case: "C".to_owned(), payload: vec![inner] }
 }
 
 fn structure(inner: Value) -> Value {
-    let field = ValueField { name: "f".to_owned(), value: inner };
-    Value::Struct { name: "S".to_owned(), fields: vec![field].into() }
+    Value::Struct { name: "S".to_owned(), fields: vec![("f".to_owned(), inner)] }
 }
 
-/// Runs `test` on the smallest stack that the promise about depth holds for.
-fn on_a_small_stack<T: Send + 'static>(test: fn() -> T) -> T {
+/// Runs `test` on a stack of 256 KiB, which suffices for values of the greatest depth in a build without optimization.
+fn on_a_small_stack(test: fn()) {
     let thread = thread::Builder::new().stack_size(256 * 1024).spawn(test).expect("a thread");
-    thread.join().expect("no panic")
+    thread.join().expect("no panic");
 }
 
 #[test]
-fn a_deep_value_is_taken_apart_on_a_small_stack() {
-    on_a_small_stack(|| {
-        let values = Values::from(vec![deep(OwnedValue::Unit), OwnedValue::Int(1), deep(OwnedValue::Int(2))]);
-        let mut rest = values.into_iter();
-        drop(rest.next());
-        assert_eq!(rest.next(), Some(OwnedValue::Int(1)));
-        drop(rest);
-
-        let mut parts = Values::from(vec![deep(OwnedValue::Unit), deep(OwnedValue::Unit)]).into_vec();
-        parts.truncate(1);
-        parts[0] = OwnedValue::Unit;
-        assert_eq!(parts, [OwnedValue::Unit]);
-
-        let field = ValueField { name: "f".to_owned(), value: deep(OwnedValue::Unit) };
-        drop(Values::from(vec![field]).into_iter().map(|field| field.value).next());
-    });
-}
-
-#[test]
-fn a_deep_value_is_compared_printed_viewed_and_kept_on_a_small_stack() {
-    let (owned, kept) = on_a_small_stack(|| {
-        let owned = deep(OwnedValue::Unit);
-        assert_eq!(owned, deep(OwnedValue::Unit));
-        assert!(format!("{owned:?}").contains("nested deeper than 128 levels"));
-
-        let arena = Arena::new();
-        let recorded = owned.view(&arena);
-        let kept = OwnedValue::from(&recorded);
-        let refusal = recorded.to_value().expect_err("it is cut off").to_string();
-        assert!(refusal.starts_with("items[0].fields.f.payload[0].items[0]."), "{refusal}");
-        assert!(refusal.ends_with(".payload[0].items[0]: opaque S"), "{refusal}");
-        (owned, kept)
-    });
-    assert_eq!(compare::value(&kept.view(&Arena::new()), &canonical::value(&owned)), Ok(()));
-}
-
-#[test]
-fn the_deepest_replayable_value_comes_back_on_a_small_stack() {
+fn the_deepest_value_converts_to_itself_on_a_small_stack() {
     on_a_small_stack(|| {
         for container in [array, case, structure] {
             let value = deepest(container);
@@ -269,51 +213,74 @@ fn the_deepest_replayable_value_comes_back_on_a_small_stack() {
 }
 
 #[test]
-fn values_are_compared_by_what_a_trace_shows_of_them() {
-    assert_ne!(Value::Float(0.0), Value::Float(-0.0));
-    assert_eq!(Value::Float(f64::NAN), Value::Float(-f64::NAN));
-    assert_ne!(Value::Float(f64::INFINITY), Value::Float(f64::NEG_INFINITY));
-    assert_ne!(Value::Float(1.0), Value::Int(1));
-    assert_ne!(Value::Int(9_007_199_254_740_993), Value::Int(9_007_199_254_740_992));
-    assert_ne!(Value::Int(1), Value::Duration { ns: 1 });
-    assert_ne!(Value::Unit, Value::Array(Values::default()));
-    let case =
-        |name: &str, case: &str| Value::Enum { name: name.into(), case: case.into(), payload: Values::default() };
-    assert_ne!(case("a", "b"), case("b", "a"));
-    assert_eq!(case("a", "b"), case("a", "b"));
-
-    let opaque = OwnedValue::Opaque { of: "Float".to_owned(), shown: "NaN".to_owned() };
-    assert_eq!(OwnedValue::Float(f64::NAN), opaque);
-}
-
-#[test]
-fn values_are_printed_as_a_trace_shows_them() {
-    let value = Value::Array(vec![Value::Int(-1), Value::String("a\n".to_owned())].into());
-    let expected = r#"{"type":"array","items":[{"type":"int","value":-1},{"type":"string","value":"a\n"}]}"#;
-    assert_eq!(format!("{value:?}"), expected);
-    assert_eq!(format!("{:?}", as_owned(&value)), expected);
-    assert_eq!(format!("{:?}", as_owned(&value).view(&Arena::new())), expected);
-}
-
-#[test]
-fn the_parts_of_a_value_are_a_sequence() {
-    let values = (0..4).map(Value::Int).collect::<Values<_>>();
-    assert_eq!(values.len(), 4);
-    assert_eq!(values[3], Value::Int(3));
-    assert_eq!(values.first(), Some(&Value::Int(0)));
-    let mut met = Vec::new();
-    for value in &values {
-        met.push(value.clone());
+fn equality_is_structural() {
+    let text = |text: &str| Value::String(text.to_owned());
+    let enum_of = |name: &str, case: &str, payload| Value::Enum { name: name.into(), case: case.into(), payload };
+    let struct_of =
+        |name: &str, field: &str, value| Value::Struct { name: name.into(), fields: vec![(field.into(), value)] };
+    let resource = |name: &str, id| Value::Resource { name: name.into(), id };
+    let different = [
+        Value::Unit,
+        Value::Bool(false),
+        Value::Bool(true),
+        Value::Int(1),
+        Value::Int(9_007_199_254_740_992),
+        Value::Int(9_007_199_254_740_993),
+        Value::Float(0.0),
+        Value::Float(-0.0),
+        Value::Float(1.0),
+        Value::Float(f64::INFINITY),
+        Value::Float(f64::NEG_INFINITY),
+        Value::Float(f64::NAN),
+        Value::Duration { ns: 1 },
+        text("NaN"),
+        text(""),
+        Value::Array(vec![]),
+        Value::Array(vec![Value::Unit]),
+        Value::Array(vec![Value::Unit, Value::Unit]),
+        Value::Array(vec![Value::Float(-0.0)]),
+        enum_of("a", "b", vec![]),
+        enum_of("b", "b", vec![]),
+        enum_of("a", "a", vec![]),
+        enum_of("a", "b", vec![Value::Unit]),
+        struct_of("a", "b", Value::Unit),
+        struct_of("b", "b", Value::Unit),
+        struct_of("a", "a", Value::Unit),
+        struct_of("a", "b", Value::Int(1)),
+        resource("a", 1),
+        resource("b", 1),
+        resource("a", 2),
+    ];
+    for (index, one) in different.iter().enumerate() {
+        for (other_index, other) in different.iter().enumerate() {
+            assert_eq!(one == other, index == other_index, "{one:?}, {other:?}");
+            assert_eq!(as_owned(one) == as_owned(other), index == other_index, "{one:?}, {other:?}");
+        }
     }
-    assert_eq!(met, values.clone().into_vec());
-    assert_eq!(met, values.into_iter().collect::<Vec<_>>());
-    assert!(Values::<Value>::default().is_empty());
+    assert_eq!(Value::Float(f64::NAN), Value::Float(-f64::NAN));
+
+    let redacted = |of: &str| OwnedValue::Redacted { of: of.into() };
+    let opaque = |of: &str, shown: &str| OwnedValue::Opaque { of: of.into(), shown: shown.into() };
+    assert_eq!(redacted("a"), redacted("a"));
+    assert_ne!(redacted("a"), redacted("b"));
+    assert_eq!(opaque("a", "b"), opaque("a", "b"));
+    assert_ne!(opaque("a", "b"), opaque("b", "b"));
+    assert_ne!(opaque("a", "b"), opaque("a", "a"));
+    assert_ne!(opaque("Float", "NaN"), OwnedValue::Float(f64::NAN));
+}
+
+/// A trace contains the same for both values.
+#[test]
+fn values_that_differ_beyond_the_depth_limit_are_not_equal() {
+    let deep = |innermost| (0..2 * canonical::LAST_LEVEL).fold(innermost, |inner, _| array(inner));
+    assert_eq!(deep(Value::Int(1)), deep(Value::Int(1)));
+    assert_ne!(deep(Value::Int(1)), deep(Value::Int(2)));
 }
 
 #[test]
-fn what_owns_its_parts_crosses_threads() {
-    fn crosses<T: Send + Sync + 'static>() {}
-    crosses::<Value>();
-    crosses::<OwnedValue>();
-    crosses::<OwnedEvent>();
+fn owned_types_are_send_and_sync() {
+    fn assert_send_and_sync<T: Send + Sync + 'static>() {}
+    assert_send_and_sync::<Value>();
+    assert_send_and_sync::<OwnedValue>();
+    assert_send_and_sync::<OwnedEvent>();
 }

@@ -175,7 +175,7 @@ struct Recording<'r>(&'r RingSink, Vec<u8>);
 impl Write for Recording<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.0.record(&cancelled(7));
-        self.1.write(bytes)
+        Write::write(&mut self.1, bytes)
     }
 
     fn flush(&mut self) -> io::Result<()> {

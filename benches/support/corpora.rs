@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
+use cove_trace::RunOutcome;
 use cove_trace::owned::{OwnedEvent, OwnedHostCall, OwnedOutcome, OwnedValue};
-use cove_trace::{RunOutcome, ValueField};
 
 /// A run as an interpreter records it: 85% host calls (console prints, document reads of 200 to 2000 bytes, response
 /// structs, clock and database calls), 10% heap collections, the rest lifecycle.
@@ -83,14 +83,14 @@ fn document_read(random: &mut Random) -> OwnedEvent {
 fn http_response(random: &mut Random) -> OwnedEvent {
     let url = format!("https://example.org/items/{}?page={}", random.below(10_000), random.below(20));
     let body = random.prose(80).replace('\n', " ");
-    let header = |name: &str, value: &str| OwnedValue::Array(vec![string(name), string(value)].into());
+    let header = |name: &str, value: &str| OwnedValue::Array(vec![string(name), string(value)]);
     let fields = vec![
         field("status", OwnedValue::Int(200)),
         field("body", OwnedValue::String(body)),
-        field("headers", OwnedValue::Array(vec![header("content-type", "text/html")].into())),
+        field("headers", OwnedValue::Array(vec![header("content-type", "text/html")])),
         field("elapsed", OwnedValue::Duration { ns: random.below(80_000_000) as i64 }),
     ];
-    let response = OwnedValue::Struct { name: "Response".into(), fields: fields.into() };
+    let response = OwnedValue::Struct { name: "Response".into(), fields };
     random.call(["http", "get", "network.http"], vec![OwnedValue::String(url)], ok(response))
 }
 
@@ -161,12 +161,12 @@ fn string(text: &str) -> OwnedValue {
     OwnedValue::String(text.into())
 }
 
-fn field(name: &str, value: OwnedValue) -> ValueField<OwnedValue> {
-    ValueField { name: name.into(), value }
+fn field(name: &str, value: OwnedValue) -> (String, OwnedValue) {
+    (name.into(), value)
 }
 
 fn ok(value: OwnedValue) -> OwnedValue {
-    OwnedValue::Enum { name: "Result".into(), case: "Ok".into(), payload: vec![value].into() }
+    OwnedValue::Enum { name: "Result".into(), case: "Ok".into(), payload: vec![value] }
 }
 
 fn ok_unit() -> OwnedValue {

@@ -89,7 +89,7 @@ pub fn value(value: &OwnedValue) -> Value {
         })),
         OwnedValue::Struct { name, fields } => Value::Record(Rc::new(Record {
             name: name.as_str().into(),
-            fields: fields.iter().map(|field| (field.name.as_str().into(), self::value(&field.value))).collect(),
+            fields: fields.iter().map(|(name, value)| (name.as_str().into(), self::value(value))).collect(),
         })),
         OwnedValue::Resource { name, id } => Value::Handle(name.as_str().into(), *id),
         OwnedValue::Redacted { of } => Value::Other(of.as_str().into(), "".into()),

@@ -35,7 +35,7 @@ fn value(value: &OwnedValue) -> String {
         OwnedValue::Struct { name, fields } => {
             let fields = fields
                 .iter()
-                .map(|field| format!(r#"{{"name":{},"value":{}}}"#, quoted(&field.name), self::value(&field.value)))
+                .map(|(name, value)| format!(r#"{{"name":{},"value":{}}}"#, quoted(name), self::value(value)))
                 .collect::<Vec<_>>();
             format!(r#"{{"type":"struct","name":{},"fields":[{}]}}"#, quoted(name), fields.join(","))
         }

@@ -50,7 +50,7 @@ fn value<'a>(value: &'a OwnedValue, bump: &'a Bump) -> RecordedValue<'a> {
         OwnedValue::Struct { name, fields } => {
             let fields: Vec<_> = fields
                 .iter()
-                .map(|field| RecordedField { name: static_name(&field.name), value: self::value(&field.value, bump) })
+                .map(|(name, value)| RecordedField { name: static_name(name), value: self::value(value, bump) })
                 .collect();
             let fields = bump.alloc_slice_copy(&fields);
             RecordedValue::Struct(bump.alloc(RecordedStruct { name: static_name(name), fields }))

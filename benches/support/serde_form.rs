@@ -126,7 +126,7 @@ fn value(value: &OwnedValue) -> Value<'_> {
             name: static_name(name),
             fields: fields
                 .iter()
-                .map(|field| Field { name: static_name(&field.name), value: self::value(&field.value) })
+                .map(|(name, value)| Field { name: static_name(name), value: self::value(value) })
                 .collect(),
         },
         OwnedValue::Resource { name, id } => Value::Resource { name: static_name(name), id: *id },

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use cove_trace::ValueField;
 use cove_trace::owned::{OwnedEvent, OwnedHostCall, OwnedOutcome, OwnedValue};
 use serde::Deserialize;
 
@@ -105,7 +104,7 @@ impl From<Event> for OwnedEvent {
 }
 
 fn value(value: Value) -> OwnedValue {
-    let all = |values: Vec<Value>| values.into_iter().map(self::value).collect::<Vec<_>>().into();
+    let all = |values: Vec<Value>| values.into_iter().map(self::value).collect::<Vec<_>>();
     match value {
         Value::Unit => OwnedValue::Unit,
         Value::Bool { value } => OwnedValue::Bool(value),
@@ -116,9 +115,8 @@ fn value(value: Value) -> OwnedValue {
         Value::Array { items } => OwnedValue::Array(all(items)),
         Value::Enum { name, case, payload } => OwnedValue::Enum { name, case, payload: all(payload) },
         Value::Struct { name, fields } => {
-            let fields =
-                fields.into_iter().map(|field| ValueField { name: field.name, value: self::value(field.value) });
-            OwnedValue::Struct { name, fields: fields.collect::<Vec<_>>().into() }
+            let fields = fields.into_iter().map(|field| (field.name, self::value(field.value))).collect();
+            OwnedValue::Struct { name, fields }
         }
         Value::Resource { name, id } => OwnedValue::Resource { name, id },
         Value::Redacted { of } => OwnedValue::Redacted { of },

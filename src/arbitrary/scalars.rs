@@ -1,10 +1,10 @@
-//! Texts, numbers and durations, with the ones that are hard to carry among them.
+//! Generates strings, numbers and durations, biased towards edge cases.
 
 use std::time::Duration;
 
 use arbitrary::{Arbitrary, Result, Unstructured};
 
-/// A few of what `make` makes, or none.
+/// Generates up to four items with `make`.
 pub(super) fn several<'a, T>(
     u: &mut Unstructured<'a>,
     mut make: impl FnMut(&mut Unstructured<'a>) -> Result<T>,
@@ -12,6 +12,7 @@ pub(super) fn several<'a, T>(
     (0..u.int_in_range(0..=4)?).map(|_| make(u)).collect()
 }
 
+/// Generates an item with `make`, or `None`.
 pub(super) fn optional<'a, T>(
     u: &mut Unstructured<'a>,
     make: impl FnOnce(&mut Unstructured<'a>) -> Result<T>,
@@ -19,7 +20,7 @@ pub(super) fn optional<'a, T>(
     if u.arbitrary()? { make(u).map(Some) } else { Ok(None) }
 }
 
-/// Few, so that names repeat within a struct, and meet the names and texts that the format itself uses.
+/// A small set, so that names repeat within a struct and collide with names and texts of the format itself.
 const NAMES: [&str; 16] = [
     "x",
     "",
@@ -39,8 +40,8 @@ const NAMES: [&str; 16] = [
     "a.b[0]",
 ];
 
-/// What needs an escape, what other formats escape, the first and last characters of each length in UTF-8, and the
-/// neighbours of the surrogates.
+/// Characters that need an escape or that other formats escape, the first and last characters of each length in UTF-8,
+/// and the neighbours of the surrogates.
 const NOTABLE_CHARACTERS: [char; 24] = [
     '"',
     '\\',
@@ -68,13 +69,13 @@ const NOTABLE_CHARACTERS: [char; 24] = [
     '\u{10ffff}',
 ];
 
-/// The lengths around which code that looks at several bytes at a time, or buffers that grow by doubling, change what
-/// they do.
+/// Lengths at which code that processes several bytes at a time, or a buffer that doubles, changes its behaviour.
 const BLOCK_LENGTHS: [usize; 6] = [8, 16, 32, 64, 128, 256];
 
-/// The length around which a long text is handled in pieces.
+/// The length from which a long string is processed in pieces.
 const PIECE_LENGTH: usize = 8 * 1024;
 
+/// Generates a string of up to four parts: names, notable and other characters, and runs of one character.
 pub(super) fn text(u: &mut Unstructured<'_>) -> Result<String> {
     let mut text = String::new();
     for _ in 0..u.int_in_range(0..=4)? {
@@ -90,7 +91,7 @@ pub(super) fn text(u: &mut Unstructured<'_>) -> Result<String> {
     Ok(text)
 }
 
-/// Appends one character so many times that what follows stands at the edge of a block, or one byte beside it.
+/// Repeats one character so that the next one is at the edge of a block, or one byte before or after it.
 fn push_run(text: &mut String, u: &mut Unstructured<'_>) -> Result<()> {
     let rarely = u.int_in_range(0..=31)? == 31;
     let block = if rarely { PIECE_LENGTH } else { *u.choose(&BLOCK_LENGTHS)? };
@@ -100,12 +101,12 @@ fn push_run(text: &mut String, u: &mut Unstructured<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Mostly one of a few names.
+/// Generates a name: mostly one of [`NAMES`].
 pub(super) fn name(u: &mut Unstructured<'_>) -> Result<String> {
     if u.int_in_range(0..=15)? == 15 { text(u) } else { u.choose(&NAMES).map(|name| (*name).to_owned()) }
 }
 
-/// The edges of the integer types, and of what a float holds exactly.
+/// The limits of the integer types, and of the integers that a float represents exactly.
 const NOTABLE_NUMBERS: [u64; 12] = [
     0,
     1,
@@ -121,15 +122,16 @@ const NOTABLE_NUMBERS: [u64; 12] = [
     u64::MAX,
 ];
 
+/// Generates an integer of any magnitude.
 pub(super) fn unsigned(u: &mut Unstructured<'_>) -> Result<u64> {
     Ok(match u.int_in_range(0..=2)? {
         0 => u8::arbitrary(u)?.into(),
         1 => *u.choose(&NOTABLE_NUMBERS)?,
-        // Of any length.
         _ => u64::arbitrary(u)? >> u.int_in_range(0..=63)?,
     })
 }
 
+/// Generates an integer of any magnitude and either sign.
 pub(super) fn signed(u: &mut Unstructured<'_>) -> Result<i64> {
     let number = unsigned(u)?.cast_signed();
     Ok(if u.arbitrary()? { number.wrapping_neg() } else { number })
@@ -142,38 +144,39 @@ const NOTABLE_FLOATS: [f64; 18] = [
     1.0 / 3.0,
     f64::MAX,
     f64::MIN_POSITIVE,
-    // The least and the greatest subnormal.
+    // The smallest and the largest subnormal.
     5e-324,
     2.225_073_858_507_201e-308,
     f64::EPSILON,
-    // The last float below which every whole number is one, and its neighbours.
+    // 2^53, up to which floats represent every integer, and its neighbours.
     9_007_199_254_740_991.0,
     9_007_199_254_740_992.0,
     9_007_199_254_740_994.0,
-    // Where the spelling changes to or from an exponent.
+    // The limits between the notations with and without an exponent.
     1e-7,
     1e-5,
     1e15,
     1e16,
     // Halfway between two floats.
     1e23,
-    // The greatest whole number in an `i64`, rounded.
+    // `i64::MAX`, rounded.
     9_223_372_036_854_775_807.0,
 ];
 
+/// Generates a float, sometimes an infinity or a NaN.
 pub(super) fn float(u: &mut Unstructured<'_>) -> Result<f64> {
     let number = match u.int_in_range(0..=4)? {
         0 => *u.choose(&NOTABLE_FLOATS)?,
         1 => f64::from(i16::arbitrary(u)?) / 1000.0,
         2 => unsigned(u)? as f64,
         3 => *u.choose(&[f64::INFINITY, f64::NAN])?,
-        // NaN with any payload among them.
+        // Includes NaNs with any payload.
         _ => f64::from_bits(u.arbitrary()?),
     };
     Ok(if u.int_in_range(0..=3)? == 3 { -number } else { number })
 }
 
-/// More than half of them too long for a `u64` of nanoseconds, or just short enough.
+/// Generates a duration, often close to or beyond `u64::MAX` nanoseconds.
 pub(super) fn duration(u: &mut Unstructured<'_>) -> Result<Duration> {
     const LONGEST_EXACT: Duration = Duration::from_nanos(u64::MAX);
     const ONE: Duration = Duration::from_nanos(1);

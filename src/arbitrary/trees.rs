@@ -1,20 +1,21 @@
-//! Values that nest: bushy and shallow, or a chain that goes to the depth limit and past it.
+//! Generates values that nest: bushy and shallow ones, and chains of containers around the depth limit.
 
 use arbitrary::{Result, Unstructured};
 
 use super::scalars::{float, name, several, signed, text};
 use crate::owned::OwnedValue;
-use crate::value::{MAX_VALUE_DEPTH, Tree, Value, ValueField};
+use crate::value::{MAX_VALUE_DEPTH, Value};
 
-/// What both owned value types can be made of.
-pub(super) trait Node: Tree<Value = Self> {
-    /// A value without parts.
+/// An owned value type that can be generated.
+pub(super) trait Node: Sized {
+    /// Generates a value without parts.
     fn leaf(u: &mut Unstructured<'_>) -> Result<Self>;
 
-    /// A value with these parts.
+    /// Generates a value with these parts.
     fn container(u: &mut Unstructured<'_>, parts: Vec<Self>) -> Result<Self>;
 }
 
+/// Implements `Node` for an owned value type. The listed leaves are those that only this type has.
 macro_rules! node {
     ($type:ident { $( $index:literal => $more:expr ),* } of $count:literal, $u:ident) => {
         impl Node for $type {
@@ -33,11 +34,10 @@ macro_rules! node {
 
             fn container(u: &mut Unstructured<'_>, parts: Vec<Self>) -> Result<Self> {
                 Ok(match u.int_in_range(0..=2)? {
-                    0 => Self::Array(parts.into()),
-                    1 => Self::Enum { name: name(u)?, case: name(u)?, payload: parts.into() },
+                    0 => Self::Array(parts),
+                    1 => Self::Enum { name: name(u)?, case: name(u)?, payload: parts },
                     _ => {
-                        let name_it = |value| Ok(ValueField { name: name(u)?, value });
-                        let fields = parts.into_iter().map(name_it).collect::<Result<_>>()?;
+                        let fields = parts.into_iter().map(|part| Ok((name(u)?, part))).collect::<Result<_>>()?;
                         Self::Struct { name: name(u)?, fields }
                     }
                 })
@@ -52,6 +52,7 @@ node!(OwnedValue {
     10 => Self::Opaque { of: name(u)?, shown: text(u)? }
 } of 11, u);
 
+/// Generates a value: a leaf half of the time, otherwise a bush or, rarely, a chain.
 pub(super) fn value<N: Node>(u: &mut Unstructured<'_>) -> Result<N> {
     match u.int_in_range(0..=7)? {
         0..=3 => N::leaf(u),
@@ -62,7 +63,7 @@ pub(super) fn value<N: Node>(u: &mut Unstructured<'_>) -> Result<N> {
 
 const BUSH_LEVELS: usize = 4;
 
-/// A value that branches, at most `levels` deep.
+/// Generates a value that branches, at most `levels` deep.
 fn bush<N: Node>(u: &mut Unstructured<'_>, levels: usize) -> Result<N> {
     if levels == 1 || u.int_in_range(0..=2)? == 0 {
         return N::leaf(u);
@@ -71,15 +72,13 @@ fn bush<N: Node>(u: &mut Unstructured<'_>, levels: usize) -> Result<N> {
     N::container(u, parts)
 }
 
-/// Containers in containers, mostly about as many as the format admits, with a few parts beside the chain. Built from the
-/// innermost, so its length is bound by nothing but the number chosen here.
+/// Generates nested containers, some of which have a second part. There are at most `MAX_VALUE_DEPTH + 2` of them, and
+/// mostly nearly as many, so that values both reach and exceed the limit of the format.
 fn chain<N: Node>(u: &mut Unstructured<'_>) -> Result<N> {
-    let containers = match u.int_in_range(0..=3)? {
-        0 => u.int_in_range(1..=4 * MAX_VALUE_DEPTH)?,
-        _ => u.int_in_range(MAX_VALUE_DEPTH - 3..=MAX_VALUE_DEPTH + 2)?,
-    };
+    const MOST: usize = MAX_VALUE_DEPTH + 2;
+    let fewest = if u.int_in_range(0..=3)? == 0 { 1 } else { MOST - 5 };
     let mut chain = bush(u, 2)?;
-    for _ in 0..containers {
+    for _ in 0..u.int_in_range(fewest..=MOST)? {
         let parts = match u.int_in_range(0..=15)? {
             15 => vec![N::leaf(u)?, chain],
             14 => vec![chain, N::leaf(u)?],

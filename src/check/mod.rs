@@ -36,6 +36,7 @@ use crate::reader::{ReadError, Source, TracePart, TraceReader};
 
 /// Something about a trace that can't be, or that its reader should know.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Finding {
     /// The physical line, from 1, of the event that shows it.
     pub line: u64,
@@ -48,6 +49,7 @@ pub struct Finding {
 
 /// How bad a [`Finding`] is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Severity {
     /// No run can have produced this trace.
     Error,

@@ -112,8 +112,8 @@ impl<'d> Report<'d> {
 
     fn finding(&mut self, finding: &Finding) {
         match finding.severity {
-            Severity::Error => self.findings += 1,
             Severity::Warning => self.warnings += 1,
+            _ => self.findings += 1,
         }
         self.diagnostics.finding(self.file, finding);
     }

@@ -214,6 +214,8 @@ impl Page<'_> {
                     None => Ok(()),
                 }
             }
+            // An event that this command does not know yet: its kind is all that is shown.
+            _ => Ok(()),
         }
     }
 

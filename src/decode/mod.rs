@@ -78,9 +78,9 @@ impl Decoder {
         }
     }
 
-    /// [`decode_event`](Self::decode_event) without the fast paths, which differ in nothing but time. For tests of that.
-    #[doc(hidden)]
-    pub fn decode_event_generally<'a>(&'a mut self, line: &'a [u8]) -> Result<TraceEvent<'a>, DecodeError> {
+    /// [`decode_event`](Self::decode_event) without the fast paths. Tests compare the results of both.
+    #[cfg(any(test, feature = "__fuzzing"))]
+    pub(crate) fn decode_event_generally<'a>(&'a mut self, line: &'a [u8]) -> Result<TraceEvent<'a>, DecodeError> {
         self.generally(line, |lexer| lexer.event_line())
     }
 
@@ -109,9 +109,9 @@ impl Decoder {
         }
     }
 
-    /// [`decode_value`](Self::decode_value) without the fast paths, which differ in nothing but time. For tests of that.
-    #[doc(hidden)]
-    pub fn decode_value_generally<'a>(&'a mut self, text: &'a [u8]) -> Result<RecordedValue<'a>, DecodeError> {
+    /// [`decode_value`](Self::decode_value) without the fast paths. Tests compare the results of both.
+    #[cfg(feature = "__fuzzing")]
+    pub(crate) fn decode_value_generally<'a>(&'a mut self, text: &'a [u8]) -> Result<RecordedValue<'a>, DecodeError> {
         self.generally(text, |lexer| lexer.lone_value())
     }
 

@@ -17,6 +17,7 @@ pub enum Side {
 
 /// A call in one of the traces.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct CallRef {
     /// The task that made it, by its id in that trace.
     pub task: u64,
@@ -103,6 +104,7 @@ pub enum Change {
 
 /// What two runs were compared by.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Compared {
     /// How many differences were found.
     pub differences: u64,

@@ -15,7 +15,7 @@ mod fragment;
 mod tests;
 
 pub(crate) use self::buffer::{Buffer, Fragment, Stop};
-#[cfg(feature = "arbitrary")]
+#[cfg(feature = "__fuzzing")]
 pub use self::escape::escaped_by_every_backend;
 pub(crate) use self::fragment::{Either, Finite, Raw};
 

@@ -218,14 +218,13 @@ mod tests {
     use super::*;
     use crate::arena::Arena;
     use crate::owned::OwnedValue;
-    use crate::value::ValueField;
 
     fn array(items: Vec<OwnedValue>) -> OwnedValue {
-        OwnedValue::Array(items.into())
+        OwnedValue::Array(items)
     }
 
     fn structure(fields: Vec<(&str, OwnedValue)>) -> OwnedValue {
-        let fields = fields.into_iter().map(|(name, value)| ValueField { name: name.into(), value }).collect();
+        let fields = fields.into_iter().map(|(name, value)| (name.into(), value)).collect();
         OwnedValue::Struct { name: "S".into(), fields }
     }
 
@@ -257,7 +256,7 @@ mod tests {
         let case = |case: &str, payload: OwnedValue| OwnedValue::Enum {
             name: "E".into(),
             case: case.into(),
-            payload: vec![payload].into(),
+            payload: vec![payload],
         };
         let cases = [
             (one.clone(), two.clone(), ["args[0]", "1", "2"]),

@@ -13,6 +13,7 @@ use crate::value::RecordedValue;
 
 /// What a replay, or a check of a live run, comes to. Printed, it is a report: one line, or the first divergence.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Conclusion {
     /// The answer in one word.
     pub verdict: Verdict,
@@ -35,6 +36,7 @@ pub struct Conclusion {
 
 /// What a replay comes to, in one word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Verdict {
     /// The run did what was recorded, to its end.
     Reproduced,

@@ -61,6 +61,7 @@ pub(super) struct Details {
 
 /// A recorded call of the same task that came before a divergence.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct CallBefore {
     /// The number of the call in its task, from 1.
     pub call_in_task: u64,

@@ -25,6 +25,7 @@ const KEPT: usize = 1_000;
 
 /// Where the recording ended before the run did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Incomplete {
     /// Why the recording ends there.
     pub reason: Completeness,

@@ -5,7 +5,7 @@
 //! and counts take seven bits of each byte, the lowest first, and the eighth says that another byte follows. The texts
 //! stand apart, one after the other in a string: cut out of one, a text need not be looked through for bytes that are none.
 
-use crate::value::{RecordedValue, Value, ValueField};
+use crate::value::{RecordedValue, Value};
 
 const UNIT: u8 = 0;
 const FALSE: u8 = 1;
@@ -114,14 +114,14 @@ impl Unpacker<'_> {
             FLOAT => Value::Float(f64::from_bits(u64::from_le_bytes(self.number()))),
             DURATION => Value::Duration { ns: i64::from_le_bytes(self.number()) },
             STRING => Value::String(self.text()),
-            ARRAY => Value::Array(self.values().into()),
+            ARRAY => Value::Array(self.values()),
             ENUM => {
                 let (name, case) = (self.text(), self.text());
-                Value::Enum { name, case, payload: self.values().into() }
+                Value::Enum { name, case, payload: self.values() }
             }
             STRUCT => {
                 let name = self.text();
-                Value::Struct { name, fields: self.fields().into() }
+                Value::Struct { name, fields: self.fields() }
             }
             RESOURCE => {
                 let id = i64::from_le_bytes(self.number());
@@ -140,12 +140,12 @@ impl Unpacker<'_> {
         values
     }
 
-    fn fields(&mut self) -> Vec<ValueField<Value>> {
+    fn fields(&mut self) -> Vec<(String, Value)> {
         let count = self.count();
         let mut fields = Vec::with_capacity(count);
         for _ in 0..count {
             let name = self.text();
-            fields.push(ValueField { name, value: self.value() });
+            fields.push((name, self.value()));
         }
         fields
     }
@@ -201,10 +201,10 @@ mod tests {
 
     #[test]
     fn every_shape_is_the_same_after_it() {
-        let field = |name: &str, value| ValueField { name: name.into(), value };
+        let field = |name: &str, value| (name.into(), value);
         let mut nested = OwnedValue::Unit;
         for _ in 0..126 {
-            nested = OwnedValue::Array(vec![nested].into());
+            nested = OwnedValue::Array(vec![nested]);
         }
         let long = "é".repeat(100_000);
         let cases = [
@@ -220,11 +220,11 @@ mod tests {
             string(&long[..126]),
             string(&long[..128]),
             string(&long),
-            OwnedValue::Array(vec![].into()),
+            OwnedValue::Array(vec![]),
             OwnedValue::Array((0..300).map(OwnedValue::Int).collect()),
-            OwnedValue::Enum { name: "Result".into(), case: "Ok".into(), payload: vec![string("x")].into() },
-            OwnedValue::Struct { name: "S".into(), fields: vec![field("a", string("x")), field("a", nested)].into() },
-            OwnedValue::Struct { name: "S".into(), fields: vec![].into() },
+            OwnedValue::Enum { name: "Result".into(), case: "Ok".into(), payload: vec![string("x")] },
+            OwnedValue::Struct { name: "S".into(), fields: vec![field("a", string("x")), field("a", nested)] },
+            OwnedValue::Struct { name: "S".into(), fields: vec![] },
             OwnedValue::Resource { name: "File".into(), id: -3 },
         ];
         for value in cases {

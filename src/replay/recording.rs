@@ -125,6 +125,7 @@ pub(crate) struct RunEnding {
 
 /// How much of a run a trace holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Completeness {
     /// All of it, to an end that the program or the host API brought about.
     Complete,

@@ -161,11 +161,10 @@ mod tests {
     use super::*;
     use crate::arena::Arena;
     use crate::owned::OwnedValue;
-    use crate::value::ValueField;
 
     #[test]
     fn every_shape_has_a_form() {
-        let field = |name: &str, value| ValueField { name: name.into(), value };
+        let field = |name: &str, value| (name.into(), value);
         let cases = [
             (OwnedValue::Unit, "()"),
             (OwnedValue::Bool(true), "true"),
@@ -173,20 +172,17 @@ mod tests {
             (OwnedValue::Float(2.0), "2.0"),
             (OwnedValue::Duration { ns: 1_500 }, "1500ns"),
             (OwnedValue::String("a\n\u{1b}\u{202e}\"'é".into()), r#""a\n\u{1b}\u{202e}\"'é""#),
-            (OwnedValue::Array(vec![OwnedValue::Int(1), OwnedValue::Unit].into()), "[1, ()]"),
-            (OwnedValue::Enum { name: "E".into(), case: "A".into(), payload: vec![].into() }, "E.A"),
-            (
-                OwnedValue::Enum { name: "E".into(), case: "A".into(), payload: vec![OwnedValue::Int(1)].into() },
-                "E.A(1)",
-            ),
+            (OwnedValue::Array(vec![OwnedValue::Int(1), OwnedValue::Unit]), "[1, ()]"),
+            (OwnedValue::Enum { name: "E".into(), case: "A".into(), payload: vec![] }, "E.A"),
+            (OwnedValue::Enum { name: "E".into(), case: "A".into(), payload: vec![OwnedValue::Int(1)] }, "E.A(1)"),
             (
                 OwnedValue::Struct {
                     name: "S".into(),
-                    fields: vec![field("a", OwnedValue::Int(1)), field("b", OwnedValue::Unit)].into(),
+                    fields: vec![field("a", OwnedValue::Int(1)), field("b", OwnedValue::Unit)],
                 },
                 "S { a: 1, b: () }",
             ),
-            (OwnedValue::Struct { name: "S".into(), fields: vec![].into() }, "S {}"),
+            (OwnedValue::Struct { name: "S".into(), fields: vec![] }, "S {}"),
             (OwnedValue::Resource { name: "File".into(), id: 3 }, "File #3"),
             (OwnedValue::Redacted { of: "String".into() }, "<redacted String>"),
             (OwnedValue::Opaque { of: "Fn".into(), shown: "f\u{7}".into() }, r"<Fn: f\u{7}>"),

@@ -47,6 +47,7 @@ pub struct Suite {
 
 /// How each trace of a suite did. Printed, it is one line for each, and what those that failed have to say.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Results {
     /// In the order of their names.
     pub traces: Vec<(PathBuf, Outcome)>,
@@ -54,6 +55,7 @@ pub struct Results {
 
 /// How one trace of a suite did.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Outcome {
     /// The run was reproduced.
     Passed,

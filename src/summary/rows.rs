@@ -8,6 +8,7 @@ use crate::names::RunOutcome;
 
 /// The tasks' figures. The entry is not one of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[non_exhaustive]
 pub struct Tasks {
     /// Tasks spawned.
     pub spawned: u64,
@@ -21,6 +22,7 @@ pub struct Tasks {
 
 /// What became of some host calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[non_exhaustive]
 pub struct Calls {
     /// Calls by tasks that held the capability.
     pub granted: u64,
@@ -36,6 +38,7 @@ pub struct Calls {
 
 /// The calls that asked for one capability.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct CapabilityRow<'s> {
     /// Its name.
     pub capability: &'s str,
@@ -51,6 +54,7 @@ pub struct CapabilityRow<'s> {
 
 /// The calls of one operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct OperationRow<'s> {
     /// The host module.
     pub module: &'s str,
@@ -76,6 +80,7 @@ pub struct OperationRow<'s> {
 
 /// The calls of one operation that were refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct RefusalRow<'s> {
     /// The host module.
     pub module: &'s str,
@@ -91,6 +96,7 @@ pub struct RefusalRow<'s> {
 
 /// One call that took long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct SlowCallRow<'s> {
     /// The physical line, from 1, on which it stands.
     pub line: u64,
@@ -106,6 +112,7 @@ pub struct SlowCallRow<'s> {
 
 /// What one task did. The entry is one of them: what it exits with counts as its time, and as its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct TaskRow {
     /// Its id.
     pub task: u64,
@@ -126,6 +133,7 @@ pub struct TaskRow {
 /// How a task ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum TaskEnd {
     /// It ran to its end.
     Completed,
@@ -146,6 +154,7 @@ impl TaskEnd {
 
 /// The times of one entry function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct EntryRow<'s> {
     /// Its module.
     pub module: &'s str,
@@ -159,6 +168,7 @@ pub struct EntryRow<'s> {
 
 /// The collections that were recorded one by one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[non_exhaustive]
 pub struct Collections {
     /// How many.
     pub count: u64,
@@ -172,6 +182,7 @@ pub struct Collections {
 
 /// How a run ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Outcome {
     /// The kind of end.
     #[serde(serialize_with = "run_outcome")]

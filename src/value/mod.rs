@@ -9,6 +9,7 @@ mod isolation;
 mod live_args;
 mod recorded;
 mod replayable;
+mod std_types;
 mod writer;
 
 use std::borrow::Cow;
@@ -21,8 +22,8 @@ pub use self::live_args::LiveArgs;
 pub use self::recorded::{
     RecordedEnum, RecordedField, RecordedOpaque, RecordedResource, RecordedStruct, RecordedValue,
 };
-pub(crate) use self::replayable::owned_tree;
-pub use self::replayable::{NotReplayable, Tree, Value, ValueField, Values};
+pub use self::replayable::{NotReplayable, Value};
+pub(crate) use self::replayable::{impl_owned_value, same_float};
 pub use self::writer::{FieldWriter, ItemWriter, ValueWriter};
 
 /// How deep values nest in a trace: an int is one level, an array of ints two.

@@ -1,15 +1,16 @@
-//! What reading back a written event gives, said a second time: the format's rules on owned events, as plainly as they can
-//! be put, with nothing of the encoder in them.
+//! A reference implementation of what a reader returns for a recorded event: the rules of the format on owned events,
+//! without the encoder.
 #![allow(dead_code, reason = "each user of this file is a crate of its own and uses what it needs")]
 
 use std::time::Duration;
 
 use cove_trace::owned::{OwnedEvent, OwnedHostCall, OwnedOutcome, OwnedValue};
-use cove_trace::{HeapSummary, RunOutcome, TraceHeader, ValueCapture, ValueField, Values};
+use cove_trace::{HeapSummary, RunOutcome, TraceHeader, ValueCapture};
 
-/// Containers may stand at the levels before this one, other values at this one too.
+/// The depth limit: containers must be at a lower level than this, other values may be at this level.
 pub(crate) const LAST_LEVEL: usize = 128;
 
+/// Returns the event that a reader returns for `event`.
 pub(crate) fn event(event: &OwnedEvent, capture: ValueCapture) -> OwnedEvent {
     match event.clone() {
         OwnedEvent::TaskCompleted { id, cpu } => OwnedEvent::TaskCompleted { id, cpu: duration(cpu) },
@@ -40,6 +41,7 @@ pub(crate) fn event(event: &OwnedEvent, capture: ValueCapture) -> OwnedEvent {
     }
 }
 
+/// Returns the header that a reader returns for `header`.
 pub(crate) fn header(header: &TraceHeader, capture: ValueCapture) -> TraceHeader {
     let mut canonical = header.clone();
     if capture == ValueCapture::Redacted {
@@ -62,14 +64,14 @@ fn argument_or_result(value: &OwnedValue, capture: ValueCapture) -> OwnedValue {
     }
 }
 
-/// What a full trace keeps of one argument or result.
+/// Returns the argument or result that a reader returns for `value` in a full trace.
 pub(crate) fn value(value: &OwnedValue) -> OwnedValue {
     argument_or_result(value, ValueCapture::Full)
 }
 
 fn value_at(level: usize, value: &OwnedValue) -> OwnedValue {
     let opaque = |shown: &str| OwnedValue::Opaque { of: type_name(value).to_owned(), shown: shown.to_owned() };
-    let parts = |parts: &[OwnedValue]| parts.iter().map(|part| value_at(level + 1, part)).collect::<Values<_>>();
+    let parts = |parts: &[OwnedValue]| parts.iter().map(|part| value_at(level + 1, part)).collect::<Vec<_>>();
     match value {
         OwnedValue::Array(_) | OwnedValue::Enum { .. } | OwnedValue::Struct { .. } if level >= LAST_LEVEL => {
             opaque("nested deeper than 128 levels")
@@ -80,10 +82,7 @@ fn value_at(level: usize, value: &OwnedValue) -> OwnedValue {
         }
         OwnedValue::Struct { name, fields } => OwnedValue::Struct {
             name: name.clone(),
-            fields: fields
-                .iter()
-                .map(|field| ValueField { name: field.name.clone(), value: value_at(level + 1, &field.value) })
-                .collect(),
+            fields: fields.iter().map(|(name, value)| (name.clone(), value_at(level + 1, value))).collect(),
         },
         OwnedValue::Float(number) if number.is_nan() => opaque("NaN"),
         OwnedValue::Float(f64::INFINITY) => opaque("inf"),
@@ -100,7 +99,7 @@ fn value_at(level: usize, value: &OwnedValue) -> OwnedValue {
     }
 }
 
-/// All that a redacted trace says of a value.
+/// Returns the type name of a value, which is all that a redacted trace contains of it.
 pub(crate) fn type_name(value: &OwnedValue) -> &str {
     match value {
         OwnedValue::Unit => "Unit",

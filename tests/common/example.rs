@@ -1,4 +1,4 @@
-//! The examples as processes, and the traces that they leave.
+//! Runs the examples as processes and checks their traces.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -12,12 +12,12 @@ use serde_json::Value;
 
 use super::scratch_dir::ScratchDir;
 
-/// An example that runs scripts, by its name.
+/// The name of an example that runs scripts.
 #[derive(Clone, Copy)]
 pub(crate) struct Example(pub(crate) &'static str);
 
 impl Example {
-    /// The executable, which Cargo builds beside the tests.
+    /// Returns the path of the executable, which Cargo builds with the tests.
     pub(crate) fn executable(self) -> PathBuf {
         let test = std::env::current_exe().expect("the path of this test");
         let profile = test.ancestors().nth(2).expect("the directory of the build profile");
@@ -26,14 +26,15 @@ impl Example {
         path
     }
 
-    /// What stands at `path` in the example's directory.
+    /// Returns the path of a file in the example's directory.
     pub(crate) fn file(self, path: &str) -> PathBuf {
         Path::new(env!("CARGO_MANIFEST_DIR")).join("examples").join(self.0).join(path)
     }
 
-    /// Runs a script with these options before it and `input` on its standard input, and holds what is true of every run:
-    /// its trace is sound, it begins with the entry and ends with the entry's exit, the heap's figures and the end of the
-    /// run, and the exit code says what the end says.
+    /// Runs a script with these options and arguments, and with `input` on its standard input.
+    ///
+    /// Asserts what holds for every run: the trace is valid, it begins with the entry, it ends with the entry's exit,
+    /// the heap summary and the end of the run, and the exit code agrees with that end.
     pub(crate) fn run(self, scratch: &ScratchDir, options: &[&str], script: &Path, args: &[&str], input: &str) -> Ran {
         let trace = scratch.path().join("run.jsonl");
         let mut child = Command::new(self.executable())
@@ -48,10 +49,10 @@ impl Example {
             .stderr(Stdio::piped())
             .spawn()
             .expect("the example starts");
-        child.stdin.take().expect("a pipe").write_all(input.as_bytes()).expect("the example lets us write");
+        child.stdin.take().expect("a pipe").write_all(input.as_bytes()).expect("the example reads its standard input");
         let output = child.wait_with_output().expect("the example ends");
         let stderr = String::from_utf8_lossy(&output.stderr);
-        assert!(trace.exists(), "no trace; it said: {stderr}");
+        assert!(trace.exists(), "no trace; standard error: {stderr}");
 
         check(&trace);
         let trace = fs::read_to_string(&trace).expect("the trace");
@@ -68,9 +69,9 @@ impl Example {
     }
 }
 
-/// A run of an example, and the trace that it left.
+/// The output and the trace of a run.
 pub(crate) struct Ran {
-    /// With U+FFFD in the place of what is not UTF-8.
+    /// The standard output, with U+FFFD in place of invalid UTF-8.
     pub(crate) stdout: String,
     pub(crate) trace: String,
     pub(crate) events: Vec<Value>,
@@ -89,12 +90,12 @@ impl Ran {
         self.events.iter().filter(|other| other["event"] == event).count()
     }
 
-    /// The figures of the heap, the last event but one.
+    /// Returns the heap summary, the last event but one.
     pub(crate) fn heap(&self) -> &Value {
         &self.events[self.events.len() - 2]
     }
 
-    /// The outcome and the message of the run's end.
+    /// Returns the outcome and the message of the end of the run.
     pub(crate) fn end(&self) -> (&str, Option<&str>) {
         let end = self.events.last().expect("an event");
         assert_eq!(end["event"], "run_ended");
@@ -102,14 +103,14 @@ impl Ran {
     }
 }
 
-/// The JSON value of a line, which may nest deeper than `serde_json` lets it by default.
+/// Parses a line, which may nest deeper than `serde_json` accepts by default.
 fn parse(line: &str) -> Value {
     let mut deserializer = serde_json::Deserializer::from_str(line);
     deserializer.disable_recursion_limit();
     Value::deserialize(&mut deserializer).expect("JSON")
 }
 
-/// Reads a trace strictly and checks that it can be true.
+/// Asserts that a trace can be read and that the checker reports nothing.
 fn check(trace: &Path) {
     let mut problems = Vec::new();
     let mut report = |finding| problems.push(finding);

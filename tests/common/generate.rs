@@ -1,4 +1,4 @@
-//! Things out of seeds: a seed makes the same thing on every machine, so that a failure can be had again.
+//! Generates values from seeds. A seed gives the same value on every machine, so a failure can be reproduced.
 #![allow(dead_code, reason = "each user of this file is a crate of its own and uses what it needs")]
 
 use std::env;
@@ -6,16 +6,16 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use arbitrary::{Arbitrary, Unstructured};
 
-/// How many times as many seeds are tried as by default.
+/// The environment variable that multiplies the number of seeds.
 const FACTOR: &str = "COVE_TRACE_CASES_FACTOR";
 
-/// The one seed to try, instead of all the others.
+/// The environment variable that selects a single seed.
 const ONLY_SEED: &str = "COVE_TRACE_SEED";
 
-/// How many times fewer seeds are tried under Miri, which takes that much longer.
+/// The divisor of the number of seeds. Miri is slow.
 const FEWER: u64 = if cfg!(miri) { 2_500 } else { 1 };
 
-/// Calls `check` for `count` seeds, and says which one failed if one does.
+/// Calls `check` for `count` seeds, and names the seed if it panics.
 pub(crate) fn for_each_seed(count: u64, check: impl Fn(u64)) {
     let seeds = match number_from_environment(ONLY_SEED) {
         Some(seed) => seed..seed + 1,
@@ -23,19 +23,19 @@ pub(crate) fn for_each_seed(count: u64, check: impl Fn(u64)) {
     };
     for seed in seeds {
         let outcome = catch_unwind(AssertUnwindSafe(|| check(seed)));
-        assert!(outcome.is_ok(), "the above is what happened with seed {seed}; {ONLY_SEED}={seed} repeats it");
+        assert!(outcome.is_ok(), "failed with seed {seed}, see above; {ONLY_SEED}={seed} reproduces it");
     }
 }
 
 fn number_from_environment(name: &str) -> Option<u64> {
     let text = env::var(name).ok()?;
-    Some(text.parse().unwrap_or_else(|_| panic!("{name} is {text:?}, not a whole number")))
+    Some(text.parse().unwrap_or_else(|_| panic!("{name} must be an unsigned integer, found {text:?}")))
 }
 
-/// The most data that one seed stands for. Some seeds stand for much less, which makes small things.
+/// The maximum number of bytes that a seed expands to. A quarter of the seeds expand to less than 64, for small values.
 const MAX_DATA: u64 = if cfg!(miri) { 512 } else { 4096 };
 
-/// What `seed` makes.
+/// Generates a value from a seed.
 pub(crate) fn generated<T: for<'a> Arbitrary<'a>>(seed: u64) -> T {
     let mut data = SplitMix64(seed);
     let len = match data.next() {
@@ -46,9 +46,9 @@ pub(crate) fn generated<T: for<'a> Arbitrary<'a>>(seed: u64) -> T {
     made_of(&bytes)
 }
 
-/// What these bytes make.
+/// Generates a value from bytes.
 pub(crate) fn made_of<T: for<'a> Arbitrary<'a>>(data: &[u8]) -> T {
-    T::arbitrary(&mut Unstructured::new(data)).expect("no choice needs more data than there is")
+    T::arbitrary(&mut Unstructured::new(data)).expect("generation cannot run out of data")
 }
 
 /// Steele, Lea and Flood, "Fast splittable pseudorandom number generators".

@@ -1,4 +1,4 @@
-//! An owned value handed over the way an interpreter hands over its own: through `TraceValue`, written by hand.
+//! A handwritten `TraceValue` over an owned value, as an interpreter implements it for its own values.
 #![allow(dead_code, reason = "each user of this file is a crate of its own and uses what it needs")]
 
 use std::borrow::Cow;
@@ -31,9 +31,9 @@ impl TraceValue for Live<'_> {
                     items.item_with(|out| Live(value).write(out));
                 }
             }),
-            OwnedValue::Struct { name, fields: values } => out.structure(name, |fields| {
-                for field in values {
-                    fields.field(&field.name, &Live(&field.value));
+            OwnedValue::Struct { name, fields } => out.structure(name, |out| {
+                for (name, value) in fields {
+                    out.field(name, &Live(value));
                 }
             }),
             OwnedValue::Resource { name, id } => out.resource(name, *id),
@@ -43,7 +43,7 @@ impl TraceValue for Live<'_> {
     }
 }
 
-/// Gives `take` the value with each of its outermost parts live, if it has parts.
+/// Calls `take` with the value with each of its immediate parts live, if it is a container.
 pub(crate) fn with_live_parts(value: &OwnedValue, take: impl FnOnce(RecordedValue<'_>)) {
     let parts = parts(value).into_iter().map(Live).collect::<Vec<_>>();
     let live = parts.iter().map(|part| RecordedValue::Live(part)).collect::<Vec<_>>();
@@ -52,7 +52,7 @@ pub(crate) fn with_live_parts(value: &OwnedValue, take: impl FnOnce(RecordedValu
             take(RecordedValue::Enum(&RecordedEnum { name, case, payload: &live }));
         }
         OwnedValue::Struct { name, fields } => {
-            let names = fields.iter().map(|field| &field.name);
+            let names = fields.iter().map(|(name, _)| name);
             let fields =
                 names.zip(&live).map(|(name, value)| RecordedField { name, value: *value }).collect::<Vec<_>>();
             take(RecordedValue::Struct(&RecordedStruct { name, fields: &fields }));
@@ -62,10 +62,11 @@ pub(crate) fn with_live_parts(value: &OwnedValue, take: impl FnOnce(RecordedValu
     }
 }
 
+/// Returns the immediate parts of a value.
 pub(crate) fn parts(value: &OwnedValue) -> Vec<&OwnedValue> {
     match value {
         OwnedValue::Array(parts) | OwnedValue::Enum { payload: parts, .. } => parts.iter().collect(),
-        OwnedValue::Struct { fields, .. } => fields.iter().map(|field| &field.value).collect(),
+        OwnedValue::Struct { fields, .. } => fields.iter().map(|(_, value)| value).collect(),
         _ => Vec::new(),
     }
 }

@@ -1,4 +1,4 @@
-//! What several of these tests share.
+//! Helpers shared by several tests.
 #![allow(dead_code, reason = "each test is a crate of its own and uses what it needs")]
 
 pub(crate) mod example;
@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use cove_trace::{CallSite, ENTRY_TASK, HostCall, HostOutcome, RecordedValue, TraceEvent};
 
-/// The call that the tests record when only its values matter: `console.print`, granted, 5 ns.
+/// Returns a call of `console.print`, granted, with a wait of 5 ns, for tests of its values.
 pub(crate) fn print_call<'a>(args: &'a [RecordedValue<'a>], outcome: Option<HostOutcome<'a>>) -> TraceEvent<'a> {
     TraceEvent::HostCall(HostCall {
         task: ENTRY_TASK,
@@ -22,7 +22,7 @@ pub(crate) fn print_call<'a>(args: &'a [RecordedValue<'a>], outcome: Option<Host
     })
 }
 
-/// The line of a [`print_call`] whose arguments and outcome are written as these.
+/// Returns the line of a [`print_call`] with these encoded arguments and this encoded outcome.
 pub(crate) fn print_line(args: &str, outcome: &str) -> String {
     format!(
         r#"{{"event":"host_call","task":0,"module":"console","op":"print","capability":"console.write","wait_ns":5,"granted":true,"args":[{args}],"outcome":{outcome}}}"#

@@ -1,10 +1,10 @@
-//! What can be replayed of a value, said a second time.
+//! A reference implementation of which values a replay can return.
 #![allow(dead_code, reason = "each user of this file is a crate of its own and uses what it needs")]
 
+use cove_trace::Value;
 use cove_trace::owned::OwnedValue;
-use cove_trace::{Value, ValueField};
 
-/// The path and the description of the first redacted or opaque part of a canonical value.
+/// Returns the path and the description of the first redacted or opaque part of a canonical value.
 pub(crate) fn first_missing(value: &OwnedValue) -> Option<(String, String)> {
     let in_part = |step: String, part| first_missing(part).map(|(path, what)| (format!("{step}{path}"), what));
     match value {
@@ -17,12 +17,13 @@ pub(crate) fn first_missing(value: &OwnedValue) -> Option<(String, String)> {
             payload.iter().enumerate().find_map(|(index, part)| in_part(format!(".payload[{index}]"), part))
         }
         OwnedValue::Struct { fields, .. } => {
-            fields.iter().find_map(|field| in_part(format!(".fields.{}", field.name), &field.value))
+            fields.iter().find_map(|(name, value)| in_part(format!(".fields.{name}"), value))
         }
         _ => None,
     }
 }
 
+/// Converts a value to an `OwnedValue`.
 pub(crate) fn as_owned(value: &Value) -> OwnedValue {
     match value {
         Value::Unit => OwnedValue::Unit,
@@ -37,10 +38,7 @@ pub(crate) fn as_owned(value: &Value) -> OwnedValue {
         }
         Value::Struct { name, fields } => OwnedValue::Struct {
             name: name.clone(),
-            fields: fields
-                .iter()
-                .map(|field| ValueField { name: field.name.clone(), value: as_owned(&field.value) })
-                .collect(),
+            fields: fields.iter().map(|(name, value)| (name.clone(), as_owned(value))).collect(),
         },
         Value::Resource { name, id } => OwnedValue::Resource { name: name.clone(), id: *id },
     }

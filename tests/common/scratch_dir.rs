@@ -1,16 +1,16 @@
-//! A directory for one test.
+//! A temporary directory for one test.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// An empty directory, gone when this is dropped.
+/// A directory that is removed on drop.
 pub(crate) struct ScratchDir(PathBuf);
 
 impl ScratchDir {
-    /// `name` tells it from the directories of other tests.
+    /// Creates an empty directory. `name` must be unique among the tests.
     pub(crate) fn new(name: &str) -> Self {
         let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{}", std::process::id()));
-        // What a run that was killed left behind under the same number.
+        // A killed run with the same process id may have left it behind.
         let _ = fs::remove_dir_all(&path);
         fs::create_dir_all(&path).expect("a scratch directory");
         Self(path)
@@ -23,7 +23,7 @@ impl ScratchDir {
 
 impl Drop for ScratchDir {
     fn drop(&mut self) {
-        // A directory left behind is no reason to fail.
+        // Failure to remove the directory must not fail the test.
         let _ = fs::remove_dir_all(&self.0);
     }
 }

@@ -1,4 +1,4 @@
-//! Events that differ in nothing but what a redacted trace must not tell.
+//! Events that differ only in what a redacted trace must not contain.
 #![allow(dead_code, reason = "each user of this file is a crate of its own and uses what it needs")]
 
 use cove_trace::RunOutcome;
@@ -7,7 +7,7 @@ use cove_trace::owned::{OwnedEvent, OwnedOutcome, OwnedValue};
 use super::canonical;
 use super::generate::generated;
 
-/// The event with all of it replaced that a redacted trace must not tell.
+/// Returns the event with everything replaced that a redacted trace must not contain.
 pub(crate) fn with_other_secrets(event: &OwnedEvent, seed: u64) -> OwnedEvent {
     let mut event = event.clone();
     match &mut event {
@@ -27,7 +27,7 @@ pub(crate) fn with_other_secrets(event: &OwnedEvent, seed: u64) -> OwnedEvent {
     event
 }
 
-/// A value that has the type name of `value` and nothing else of it.
+/// Returns a different value with the type name of `value`.
 fn another_of_its_type(value: &OwnedValue, seed: u64) -> OwnedValue {
     let of = canonical::type_name(value).to_owned();
     match (value, generated::<OwnedValue>(seed)) {
@@ -37,7 +37,7 @@ fn another_of_its_type(value: &OwnedValue, seed: u64) -> OwnedValue {
         (OwnedValue::Duration { .. }, _) => OwnedValue::Duration { ns: generated(seed) },
         (OwnedValue::String(_), _) => OwnedValue::String(generated(seed)),
         (OwnedValue::Array(_), OwnedValue::Enum { payload, .. }) => OwnedValue::Array(payload),
-        (OwnedValue::Array(_), any) => OwnedValue::Array(vec![any].into()),
+        (OwnedValue::Array(_), any) => OwnedValue::Array(vec![any]),
         (_, OwnedValue::Array(payload)) => OwnedValue::Enum { name: of, case: generated(seed), payload },
         (_, OwnedValue::Struct { fields, .. }) => OwnedValue::Struct { name: of, fields },
         (_, OwnedValue::Int(id)) => OwnedValue::Resource { name: of, id },

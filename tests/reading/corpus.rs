@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use cove_trace::owned::{OwnedEvent, OwnedHostCall, OwnedOutcome, OwnedValue};
-use cove_trace::{HeapSummary, RecordingBackend, RunOutcome, TraceHeader, ValueCapture, ValueField};
+use cove_trace::{HeapSummary, RecordingBackend, RunOutcome, TraceHeader, ValueCapture};
 
 pub(crate) const HEADER: &str =
     r#"{"event":"trace_header","version":4,"backend":"vm","values":"full","entry":"main.cove","args":[]}"#;
@@ -47,42 +47,39 @@ pub(crate) fn values() -> Vec<(&'static str, OwnedValue)> {
             r#"{"type":"string","value":"a\"b\\c\n\r\t\u0000\u001f/é€😀\u007f"}"#,
             OwnedValue::String("a\"b\\c\n\r\t\0\u{1f}/é€😀\u{7f}".into()),
         ),
-        (r#"{"type":"array","items":[]}"#, OwnedValue::Array(vec![].into())),
+        (r#"{"type":"array","items":[]}"#, OwnedValue::Array(vec![])),
         (
             r#"{"type":"array","items":[{"type":"int","value":-1},{"type":"array","items":[{"type":"unit"}]},{"type":"float","value":1e16}]}"#,
-            OwnedValue::Array(
-                vec![OwnedValue::Int(-1), OwnedValue::Array(vec![OwnedValue::Unit].into()), OwnedValue::Float(1e16)]
-                    .into(),
-            ),
+            OwnedValue::Array(vec![
+                OwnedValue::Int(-1),
+                OwnedValue::Array(vec![OwnedValue::Unit]),
+                OwnedValue::Float(1e16),
+            ]),
         ),
         (
             r#"{"type":"enum","name":"Né","case":"None","payload":[]}"#,
-            OwnedValue::Enum { name: name(), case: "None".into(), payload: vec![].into() },
+            OwnedValue::Enum { name: name(), case: "None".into(), payload: vec![] },
         ),
         (
             r#"{"type":"enum","name":"Né","case":"So\tme","payload":[{"type":"bool","value":true},{"type":"string","value":"x"}]}"#,
             OwnedValue::Enum {
                 name: name(),
                 case: "So\tme".into(),
-                payload: vec![OwnedValue::Bool(true), OwnedValue::String("x".into())].into(),
+                payload: vec![OwnedValue::Bool(true), OwnedValue::String("x".into())],
             },
         ),
-        (r#"{"type":"struct","name":"Né","fields":[]}"#, OwnedValue::Struct { name: name(), fields: vec![].into() }),
+        (r#"{"type":"struct","name":"Né","fields":[]}"#, OwnedValue::Struct { name: name(), fields: vec![] }),
         (
             r#"{"type":"struct","name":"Né","fields":[{"name":"x","value":{"type":"duration","ns":3}},{"name":"x","value":{"type":"struct","name":"","fields":[{"name":"\"","value":{"type":"unit"}}]}}]}"#,
             OwnedValue::Struct {
                 name: name(),
                 fields: vec![
-                    ValueField { name: "x".into(), value: OwnedValue::Duration { ns: 3 } },
-                    ValueField {
-                        name: "x".into(),
-                        value: OwnedValue::Struct {
-                            name: String::new(),
-                            fields: vec![ValueField { name: "\"".into(), value: OwnedValue::Unit }].into(),
-                        },
-                    },
-                ]
-                .into(),
+                    ("x".into(), OwnedValue::Duration { ns: 3 }),
+                    (
+                        "x".into(),
+                        OwnedValue::Struct { name: String::new(), fields: vec![("\"".into(), OwnedValue::Unit)] },
+                    ),
+                ],
             },
         ),
         (r#"{"type":"resource","name":"Né","id":-3}"#, OwnedValue::Resource { name: name(), id: -3 }),

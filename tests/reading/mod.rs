@@ -10,7 +10,6 @@ pub(crate) mod mutate;
 pub(crate) mod oracle;
 pub(crate) mod respell;
 pub(crate) mod rng;
-pub(crate) mod same;
 pub(crate) mod seen;
 pub(crate) mod source;
 pub(crate) mod traces;

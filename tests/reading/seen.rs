@@ -6,9 +6,7 @@ use cove_trace::decode::DecodeErrorKind;
 use cove_trace::owned::OwnedEvent;
 use cove_trace::{Position, ReadError, ReadErrorKind, TraceHeader, TraceReader};
 
-use super::same::same_event;
-
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Seen {
     Header(TraceHeader),
     Event(OwnedEvent),
@@ -33,18 +31,6 @@ impl From<ReadError> for Seen {
             other => unreachable!("{other:?}"),
         };
         Self::Fault(error.position(), fault)
-    }
-}
-
-/// Floats by bits.
-impl PartialEq for Seen {
-    fn eq(&self, other: &Self) -> bool {
-        match (self, other) {
-            (Self::Header(a), Self::Header(b)) => a == b,
-            (Self::Event(a), Self::Event(b)) => same_event(a, b),
-            (Self::Fault(a, a_fault), Self::Fault(b, b_fault)) => (a, a_fault) == (b, b_fault),
-            _ => false,
-        }
     }
 }
 

@@ -8,7 +8,6 @@ use cove_trace::{Arena, MAX_VALUE_DEPTH, ValueCapture, encode_event};
 
 use crate::reading::corpus::{CANCELLED, HEADER};
 use crate::reading::expect::assert_reader_refuses;
-use crate::reading::same::same_event;
 use crate::reading::seen::{Seen, read_all};
 
 const SMALL_STACK: usize = 256 * 1024;
@@ -112,7 +111,7 @@ fn assert_read(line: &str) {
     encode_event(&event.clone().view(&Arena::new()), ValueCapture::Full, &mut written);
     let mut decoder = Decoder::new();
     let again = OwnedEvent::from(&decoder.decode_event(&written).unwrap());
-    assert!(same_event(event, &again));
+    assert_eq!(*event, again);
 }
 
 #[test]

@@ -21,7 +21,7 @@ fn each_kind_of_outcome_has_its_answer() {
         .call(0, "a.exit", &[], HostOutcome::NotRecordable)
         .ended();
     let replay = opened(&trace);
-    let array = Value::Array(vec![Value::Int(1), Value::String("two".into())].into());
+    let array = Value::Array(vec![Value::Int(1), Value::String("two".into())]);
     assert_eq!(ask(&replay, 0, "a.value", &[]), Ok(Answer::Value(array)));
     assert_eq!(ask(&replay, 0, "a.error", &[Int(3)]), Ok(Answer::Error("no such thing".into())));
     assert_eq!(ask(&replay, 0, "a.refused", &[]), Ok(Answer::NotGranted));

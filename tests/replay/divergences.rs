@@ -1,6 +1,6 @@
 //! What a divergence says, as data.
 
-use cove_trace::replay::{CallBefore, DivergenceKind, Verdict};
+use cove_trace::replay::{DivergenceKind, Verdict};
 use cove_trace::{RecordedField, RecordedOpaque, RecordedStruct, RecordedValue, RunOutcome};
 
 use crate::recorded::{Int, Recorded, Text, Unit, ask, diverging, opened};
@@ -28,12 +28,11 @@ fn call_57_of_100_that_differs_deep_in_its_second_argument_is_said_to_the_field(
     assert_eq!(divergence.line(), Some(59));
     assert_eq!(divergence.path(), Some("args[1].fields.token"));
     assert_eq!((divergence.recorded(), divergence.asked()), ("\"abc\"", "\"abd\""));
-    let before = |call_in_task, line| CallBefore {
-        call_in_task,
-        line,
-        shown: format!("http.send({call_in_task}, Request {{ url: \"/\", token: \"abc\" }}) -> 200"),
-    };
-    assert_eq!(divergence.before(), [before(55, 57), before(56, 58)]);
+    let [first, second] = divergence.before() else { panic!("two calls: {:?}", divergence.before()) };
+    for (before, call, line) in [(first, 55, 57), (second, 56, 58)] {
+        let shown = format!("http.send({call}, Request {{ url: \"/\", token: \"abc\" }}) -> 200");
+        assert_eq!((before.call_in_task, before.line, &before.shown), (call, line, &shown));
+    }
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! How a run ended, beside how it was recorded to; and recordings that go no further than they go.
 
-use cove_trace::replay::{Answer, Completeness, DivergenceKind, Incomplete, Verdict};
+use cove_trace::replay::{Answer, Completeness, Conclusion, DivergenceKind, Verdict};
 use cove_trace::{Replay, RunOutcome};
 
 use crate::recorded::{Int, Recorded, Unit, ask, diverging, opened};
@@ -13,6 +13,13 @@ fn asked_once(trace: &[u8]) -> Replay {
     let replay = opened(trace);
     ask(&replay, 0, "a.b", &[]).expect("the recorded call");
     replay
+}
+
+/// Why the recording ended too early, the task that asked for more, and the number of that call.
+#[track_caller]
+fn incomplete(conclusion: &Conclusion) -> (Completeness, Option<u64>, Option<u64>) {
+    let Verdict::Incomplete(incomplete) = conclusion.verdict else { panic!("not incomplete: {conclusion}") };
+    (incomplete.reason, incomplete.task, incomplete.call_in_task)
 }
 
 #[test]
@@ -52,12 +59,12 @@ fn a_cut_trace_is_incomplete_where_it_ends() {
         let replay = asked_once(trace);
         assert_eq!(ask(&replay, 0, "a.b", &[]), Ok(Answer::Incomplete));
         let conclusion = replay.finish(RunOutcome::Cancelled, Some("the interpreter stopped it"));
-        let expected = Incomplete { reason, task: Some(0), call_in_task: Some(2) };
-        assert_eq!((conclusion.verdict, conclusion.divergence()), (Verdict::Incomplete(expected), None));
+        assert_eq!(incomplete(&conclusion), (reason, Some(0), Some(2)));
+        assert_eq!(conclusion.divergence(), None);
 
         // One that ends just there: nothing contradicts, and nobody knows.
         let conclusion = asked_once(trace).finish(RunOutcome::Success, None);
-        assert_eq!(conclusion.verdict, Verdict::Incomplete(Incomplete { reason, task: None, call_in_task: None }));
+        assert_eq!(incomplete(&conclusion), (reason, None, None));
     }
     let text = asked_once(&trace).finish(RunOutcome::Success, None).to_string();
     assert_eq!(text, "As recorded for 1 call, and then incomplete: the recording is cut off: it has no run_ended");
@@ -106,13 +113,12 @@ fn a_run_that_a_limit_stopped_is_incomplete_from_there() {
         assert_eq!(beyond, Ok(Answer::Incomplete));
         let reason = Completeness::Stopped(*outcome);
         let conclusion = replay.finish(RunOutcome::Error, Some("stopped by the interpreter"));
-        let expected = Incomplete { reason, task: Some(0), call_in_task: Some(2) };
-        assert_eq!(conclusion.verdict, Verdict::Incomplete(expected));
+        assert_eq!(incomplete(&conclusion), (reason, Some(0), Some(2)));
         // A limit that strikes again at the same place.
         assert_eq!(asked_once(&trace).finish(*outcome, Some("said")).verdict, Verdict::Reproduced);
         // One that does not.
         let conclusion = asked_once(&trace).finish(RunOutcome::Success, None);
-        assert_eq!(conclusion.verdict, Verdict::Incomplete(Incomplete { reason, task: None, call_in_task: None }));
+        assert_eq!(incomplete(&conclusion), (reason, None, None));
     }
 }
 

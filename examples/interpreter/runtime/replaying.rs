@@ -121,7 +121,7 @@ fn dynamic(value: Value) -> Option<Dynamic> {
         Value::String(text) => text.into(),
         Value::Array(items) => items.into_iter().map(dynamic).collect::<Option<Array>>()?.into(),
         Value::Struct { fields, .. } => {
-            let fields = fields.into_iter().map(|field| Some((field.name.into(), dynamic(field.value)?)));
+            let fields = fields.into_iter().map(|(name, value)| Some((name.into(), dynamic(value)?)));
             fields.collect::<Option<Map>>()?.into()
         }
         Value::Resource { id, .. } => Dynamic::from(Document::replayed(id)),

@@ -100,9 +100,9 @@ fn lua_value(lua: &Lua, value: Value) -> mlua::Result<Option<mlua::Value>> {
         }
         Value::Struct { fields, .. } => {
             let table = lua.create_table()?;
-            for field in fields {
-                let Some(value) = lua_value(lua, field.value)? else { return Ok(None) };
-                table.raw_set(field.name, value)?;
+            for (name, value) in fields {
+                let Some(value) = lua_value(lua, value)? else { return Ok(None) };
+                table.raw_set(name, value)?;
             }
             mlua::Value::Table(table)
         }

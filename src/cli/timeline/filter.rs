@@ -116,7 +116,7 @@ fn concerns(event: &TraceEvent<'_>, task: u64) -> bool {
         TraceEvent::TaskCompleted { id, .. } | TraceEvent::TaskCancelled { id } => id == task,
         TraceEvent::HostCall(HostCall { task: by, .. }) | TraceEvent::HeapCollected { task: by, .. } => by == task,
         TraceEvent::EntryEnter { .. } | TraceEvent::EntryExit { .. } => task == ENTRY_TASK,
-        TraceEvent::HeapSummary(_) | TraceEvent::RunEnded { .. } => false,
+        _ => false,
     }
 }
 

@@ -109,7 +109,7 @@ fn task_of(event: &TraceEvent<'_>) -> Option<u64> {
         | TraceEvent::HostCall(HostCall { task: id, .. })
         | TraceEvent::HeapCollected { task: id, .. } => Some(id),
         TraceEvent::EntryEnter { .. } | TraceEvent::EntryExit { .. } => Some(ENTRY_TASK),
-        TraceEvent::HeapSummary(_) | TraceEvent::RunEnded { .. } => None,
+        _ => None,
     }
 }
 
@@ -202,5 +202,7 @@ fn write_event(out: &mut Cells<'_>, event: &TraceEvent<'_>) -> fmt::Result {
         }
         TraceEvent::RunEnded { outcome, message: Some(message) } => write!(out, "run ended: {outcome}: {message}"),
         TraceEvent::RunEnded { outcome, message: None } => write!(out, "run ended: {outcome}"),
+        // An event that this command does not know yet.
+        _ => out.write_str(event.kind().as_str()),
     }
 }

@@ -23,7 +23,7 @@ pub(super) fn all() -> Vec<(&'static str, Backend)> {
 }
 
 /// `text` escaped in every backend there is, each with its name.
-#[cfg(feature = "arbitrary")]
+#[cfg(feature = "__fuzzing")]
 #[must_use]
 pub fn escaped_by_every_backend(text: &[u8]) -> Vec<(&'static str, Vec<u8>)> {
     let escaped = |backend: Backend| {

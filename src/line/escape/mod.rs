@@ -20,14 +20,14 @@ mod blocks;
 mod neon;
 #[cfg(target_arch = "x86_64")]
 mod sse2;
-#[cfg(any(test, feature = "arbitrary", not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
+#[cfg(any(test, feature = "__fuzzing", not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
 mod swar;
 #[cfg(test)]
 pub(super) mod tests;
-#[cfg(any(test, feature = "arbitrary"))]
+#[cfg(any(test, feature = "__fuzzing"))]
 mod backends;
 
-#[cfg(feature = "arbitrary")]
+#[cfg(feature = "__fuzzing")]
 pub use self::backends::escaped_by_every_backend;
 
 #[cfg(target_arch = "aarch64")]

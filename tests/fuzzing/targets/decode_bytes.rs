@@ -12,7 +12,6 @@ use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor}
 
 use super::reading::json::{Fault, nesting, parse};
 use super::reading::oracle::{Place, canonical, earliest_faults};
-use super::reading::same::{assert_same_event, same_event};
 
 pub(crate) fn check(data: &[u8]) {
     let mut decoder = Decoder::new();
@@ -37,7 +36,7 @@ pub(crate) fn check_event(decoder: &mut Decoder, line: &[u8]) -> bool {
     check_encoded(&encoded, line);
     let owned = OwnedEvent::from(&event);
     let again = OwnedEvent::from(&decoder.decode_event(&encoded).expect("what the writer writes is read"));
-    assert_same_event(&again, &owned, &shown);
+    assert_eq!(again, owned, "{shown}");
     true
 }
 
@@ -66,7 +65,7 @@ fn paths_agree(line: &[u8]) {
     let (mut decoder, mut general) = (Decoder::new(), Decoder::new());
     match (decoder.decode_event(line), decode_event_generally(&mut general, line)) {
         (Ok(found), Ok(expected)) => {
-            assert!(same_event(&OwnedEvent::from(&found), &OwnedEvent::from(&expected)), "{found:?}, {expected:?}");
+            assert_eq!(OwnedEvent::from(&found), OwnedEvent::from(&expected));
         }
         (Err(found), Err(expected)) => assert_eq!(found, expected),
         (found, expected) => panic!("{found:?}, generally {expected:?}"),

@@ -6,7 +6,7 @@ use cove_trace::{Arena, ValueCapture};
 
 use super::generate::made_of;
 use super::lines::{assert_is_one_line_of_json, line};
-use super::{canonical, compare, secrets};
+use super::{canonical, secrets};
 
 pub(crate) fn check(data: &[u8]) {
     let (seed, event) = made_of::<(u64, OwnedEvent)>(data);
@@ -22,7 +22,7 @@ pub(crate) fn reads_back_as_its_canonical_form(event: &OwnedEvent) {
 
         let mut decoder = Decoder::new();
         let read = decoder.decode_event(&written).expect("what is written can be read");
-        assert_eq!(compare::event(&read, &canonical::event(event, capture)), Ok(()), "{capture}");
+        assert_eq!(OwnedEvent::from(&read), canonical::event(event, capture), "{capture}");
 
         // What was read can be recorded again, and is canonical already.
         assert_eq!(line(&read, ValueCapture::Full), written);

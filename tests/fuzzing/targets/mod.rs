@@ -4,8 +4,6 @@
 
 #[path = "../../common/canonical.rs"]
 mod canonical;
-#[path = "../../common/compare.rs"]
-mod compare;
 #[path = "../../common/generate.rs"]
 mod generate;
 #[path = "../../common/lines.rs"]

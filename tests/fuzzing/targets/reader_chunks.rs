@@ -9,7 +9,6 @@ use cove_trace::{Position, TraceReader};
 
 use super::reading::mutate::{change_bytes, change_line};
 use super::reading::rng::Rng;
-use super::reading::same::same_event;
 use super::reading::seen::{Fault, Seen, events, faults, read_all_with};
 
 /// Bytes before the trace: which line limit, and how the trace is split.
@@ -75,7 +74,7 @@ fn events_are_those_of_the_lines(seen: &[Seen], trace: &[u8], limit: usize) {
         .filter_map(|line| decoder.decode_event(line).ok().as_ref().map(OwnedEvent::from))
         .collect();
     let found = events(seen);
-    let same = found.iter().zip(&expected).all(|(found, expected)| same_event(found, expected));
+    let same = found.iter().zip(&expected).all(|(found, expected)| *found == expected);
     let another_version = Fault::Line(DecodeErrorKind::UnsupportedVersion);
     let stopped = faults(seen).iter().any(|(_, fault)| *fault == another_version);
     assert!(same && (stopped || found.len() == expected.len()), "found {found:?}, expected {expected:?}");
