@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
-use cove_trace::ValueField;
 use cove_trace::owned::{OwnedEvent, OwnedHostCall, OwnedOutcome, OwnedValue};
 use serde::Deserialize;
+
+use super::owned;
 
 #[derive(Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case", deny_unknown_fields)]
@@ -105,7 +106,7 @@ impl From<Event> for OwnedEvent {
 }
 
 fn value(value: Value) -> OwnedValue {
-    let all = |values: Vec<Value>| values.into_iter().map(self::value).collect::<Vec<_>>().into();
+    let all = |values: Vec<Value>| values.into_iter().map(self::value).collect::<Vec<_>>();
     match value {
         Value::Unit => OwnedValue::Unit,
         Value::Bool { value } => OwnedValue::Bool(value),
@@ -113,12 +114,10 @@ fn value(value: Value) -> OwnedValue {
         Value::Float { value } => OwnedValue::Float(value),
         Value::Duration { ns } => OwnedValue::Duration { ns },
         Value::String { value } => OwnedValue::String(value),
-        Value::Array { items } => OwnedValue::Array(all(items)),
-        Value::Enum { name, case, payload } => OwnedValue::Enum { name, case, payload: all(payload) },
+        Value::Array { items } => owned::array(all(items)),
+        Value::Enum { name, case, payload } => owned::enum_case(name, case, all(payload)),
         Value::Struct { name, fields } => {
-            let fields =
-                fields.into_iter().map(|field| ValueField { name: field.name, value: self::value(field.value) });
-            OwnedValue::Struct { name, fields: fields.collect::<Vec<_>>().into() }
+            owned::structure(name, fields.into_iter().map(|field| (field.name, self::value(field.value))).collect())
         }
         Value::Resource { name, id } => OwnedValue::Resource { name, id },
         Value::Redacted { of } => OwnedValue::Redacted { of },

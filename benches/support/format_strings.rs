@@ -1,6 +1,8 @@
-//! The same lines the usual way: a `String` and `format!` for each field.
+//! The same lines by `format!`, with a `String` for each part.
 
 use cove_trace::owned::{OwnedEvent, OwnedOutcome, OwnedValue};
+
+use super::owned;
 
 fn quoted(text: &str) -> String {
     let mut out = String::from("\"");
@@ -33,9 +35,8 @@ fn value(value: &OwnedValue) -> String {
             format!(r#"{{"type":"enum","name":{},"case":{},"payload":[{}]}}"#, quoted(name), quoted(case), all(payload))
         }
         OwnedValue::Struct { name, fields } => {
-            let fields = fields
-                .iter()
-                .map(|field| format!(r#"{{"name":{},"value":{}}}"#, quoted(&field.name), self::value(&field.value)))
+            let fields = owned::fields(fields)
+                .map(|(name, value)| format!(r#"{{"name":{},"value":{}}}"#, quoted(name), self::value(value)))
                 .collect::<Vec<_>>();
             format!(r#"{{"type":"struct","name":{},"fields":[{}]}}"#, quoted(name), fields.join(","))
         }
