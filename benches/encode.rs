@@ -6,11 +6,11 @@
 //! | `cargo bench --bench encode -- --ratios [--seed N] [GROUP]` | a table of medians and ratios |
 //! | `benches/instructions.sh encode GROUP CONTENDER` | instructions an event, counted by callgrind |
 //!
-//! `--ratios` times the contenders in turn, round by round, so that a change in the machine's speed meets all of them. It
-//! writes the ratios to `target/encode-ratios.json`. `GROUP` selects the groups with this text in their names.
+//! `--ratios` times the contenders in turn, round by round, so that a change in the machine's speed meets all of them.
+//! It writes the ratios to `target/encode-ratios.json`. `GROUP` selects the groups with this text in their names.
 //!
-//! All corpora but `example` are drawn from a seed (1 by default): names, types, call sites, ids, numbers and texts. The
-//! events of `example` are those that `cargo run --release --example interpreter` recorded.
+//! All corpora but `example` are drawn from a seed (1 by default): names, types, call sites, ids, numbers and texts.
+//! The events of `example` are those that `cargo run --release --example interpreter` recorded.
 //!
 //! The contenders:
 //!
@@ -76,9 +76,7 @@ enum Mode {
 impl Options {
     fn from_args() -> Self {
         let mut options = Self { mode: Mode::Criterion, seed: 1, group: String::new() };
-        let mut arguments = std::env::args().skip(1);
-        let mut is_ours = false;
-        let mut others = Vec::new();
+        let (mut arguments, mut others) = (std::env::args().skip(1), Vec::new());
         while let Some(argument) = arguments.next() {
             let mut value = || arguments.next().unwrap_or_else(|| panic!("{argument} takes a value"));
             match argument.as_str() {
@@ -90,16 +88,13 @@ impl Options {
                 }
                 _ => others.push(argument),
             }
-            is_ours = !matches!(options.mode, Mode::Criterion);
         }
-        // Criterion reads its own arguments.
-        if is_ours {
-            others.retain(|other| other != "--bench");
-            match &others[..] {
-                [] => {}
-                [group] if options.group.is_empty() && !group.starts_with('-') => options.group.clone_from(group),
-                _ => panic!("unexpected arguments: {others:?}"),
-            }
+        // Cargo adds `--bench`. In its own mode, Criterion parses all arguments itself.
+        others.retain(|argument| argument != "--bench");
+        match (&options.mode, &others[..]) {
+            (Mode::Criterion, _) | (_, []) => {}
+            (Mode::Ratios, [group]) if !group.starts_with('-') => options.group.clone_from(group),
+            _ => panic!("unexpected arguments: {others:?}"),
         }
         options
     }
@@ -110,23 +105,22 @@ struct Corpus {
     events: Vec<OwnedEvent>,
 }
 
-/// The corpora with `group` in their names, each drawn when it is its turn.
+/// The corpora with `group` in their names. Each is drawn when the iterator gets to it.
 fn corpora(seed: u64, group: &str) -> impl Iterator<Item = Corpus> {
     const EXAMPLE: &str = "example";
     let drawn = drawn::GROUPS.into_iter().filter(move |(name, _)| name.contains(group));
     let drawn = drawn.map(move |(name, events)| Corpus { name, events: events(seed) });
-    let example = EXAMPLE.contains(group).then(example::events).and_then(|events| match events {
-        Ok(events) => Some(Corpus { name: EXAMPLE, events }),
-        Err(reason) => {
-            eprintln!("SKIPPED: {EXAMPLE}: {reason}");
-            None
-        }
+    let example = EXAMPLE.contains(group).then(|| {
+        std::iter::once_with(example::events).filter_map(|events| {
+            let skipped = |reason| eprintln!("\nSKIPPED: {EXAMPLE}: {reason}");
+            events.map_err(skipped).ok().map(|events| Corpus { name: EXAMPLE, events })
+        })
     });
-    drawn.chain(example)
+    drawn.chain(example.into_iter().flatten())
 }
 
 impl Corpus {
-    /// Builds the events in each contender's form, and makes sure that all contenders write the same.
+    /// Builds the events in each contender's form and checks that all contenders write the same.
     fn prepared<R>(&self, work: impl FnOnce(&Prepared<'_>) -> R) -> R {
         let (bump, arena) = (Bump::new(), Arena::new());
         let prepared = Prepared {
@@ -278,12 +272,15 @@ fn ratios(seed: u64, group: &str) -> io::Result<()> {
     if NOT_RECORDING.contains(group) {
         add(measure(NOT_RECORDING, 0.0, CALLS, &mut not_recording()));
     }
+    if groups.is_empty() {
+        return Err(not_found(group));
+    }
     println!("\nratios in {}", write_ratios("encode-ratios.json", &groups)?.display());
     Ok(())
 }
 
 fn measure(name: &'static str, bytes_per_event: f64, events: usize, contenders: &mut [Contender<'_>]) -> Group {
-    let times = medians(contenders, 9, Duration::from_millis(30));
+    let times = medians(contenders, 15, Duration::from_millis(30));
     let nanoseconds = times.into_iter().map(|(name, time)| (name, time.as_nanos() as f64 / events as f64)).collect();
     Group { name, bytes_per_event, nanoseconds }
 }
@@ -293,10 +290,14 @@ fn count_instructions(seed: u64, group: &str, contender: &str) -> io::Result<()>
         HOST_CALL => with_host_call(seed, |_, contenders| count_passes(contenders, contender, CALLS)),
         NOT_RECORDING => count_passes(&mut not_recording(), contender, CALLS),
         _ => {
-            let corpus = corpora(seed, group).find(|corpus| corpus.name == group).ok_or(io::ErrorKind::NotFound)?;
+            let corpus = corpora(seed, group).find(|corpus| corpus.name == group).ok_or_else(|| not_found(group))?;
             corpus.prepared(|prepared| count_passes(&mut prepared.contenders(), contender, corpus.events.len()))
         }
     }
+}
+
+fn not_found(group: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::NotFound, format!("no group is named {group}"))
 }
 
 const HOST_CALL: &str = "host_call";
@@ -319,8 +320,9 @@ impl Write for Counter {
     }
 }
 
-/// A live host call with two short arguments and a wrapped unit, through `&dyn TraceSink` into a `JsonlSink`, its lock
-/// included; and the plain encoder with a lock. `work` also takes the line's length.
+/// Prepares a live host call with two short arguments and a wrapped unit as its result. It goes through `&dyn
+/// TraceSink` into a `JsonlSink`; the plain encoder writes it into a buffer and takes a lock. Gives the line's length
+/// to `work`, too.
 fn with_host_call<R>(seed: u64, work: impl FnOnce(usize, &mut [Contender<'_>]) -> R) -> R {
     let mut random = Random::new(seed);
     let [module, op, capability, text] = std::array::from_fn(|_| name(&mut random));
@@ -368,7 +370,8 @@ impl Asked for No {
 }
 
 fn not_recording() -> [Contender<'static>; 3] {
-    // The compiler does not know which sink it is, but the reference may stay in a register, as in an interpreter's loop.
+    // The compiler does not know which sink it is, but the reference may stay in a register, as in an interpreter's
+    // loop.
     let sink: &dyn TraceSink = black_box(&NullSink);
     let none: Option<&dyn TraceSink> = black_box(None);
     let asked: &dyn Asked = black_box(&No);

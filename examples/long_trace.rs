@@ -3,9 +3,13 @@
 //!
 //! `cargo run --release --example long_trace -- /tmp/long.jsonl 1000000000`
 
-#[path = "../benches/support/corpora.rs"]
+#[path = "../benches/support"]
 #[allow(dead_code, unreachable_pub, reason = "the benchmarks use the rest of it")]
-mod corpora;
+mod support {
+    pub mod corpora;
+    mod owned;
+    mod random;
+}
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -13,6 +17,7 @@ use std::io::{self, Write};
 use cove_trace::{
     Arena, RecordingBackend, RunOutcome, TraceEvent, TraceHeader, ValueCapture, encode_event, encode_header,
 };
+use support::corpora;
 
 /// Events that are made at a time.
 const BLOCK: usize = 20_000;

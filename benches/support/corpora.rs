@@ -1,5 +1,5 @@
-//! Events of a run with a fixed vocabulary, for the benchmarks of the reader, the sinks and the replay. The seed chooses
-//! the order of the events and their numbers and texts.
+//! Events of a run with a fixed vocabulary, for the benchmarks of the reader, the sinks and the replay. The seed
+//! chooses the order of the events and their numbers and texts.
 
 use cove_trace::RunOutcome;
 use cove_trace::owned::{OwnedEvent, OwnedHostCall, OwnedOutcome, OwnedValue};

@@ -1,13 +1,13 @@
-//! Events of programs drawn from a seed, in groups by what takes the time in them.
+//! Events of programs drawn from a seed, in groups that stress different parts of the encoder.
 
 use std::rc::Rc;
 
 use cove_trace::owned::OwnedEvent;
 
 use super::random::Random;
-use super::vocabulary::{Enum, Shape, Site, Struct, Text, Vocabulary, leaf, name, type_name};
+use super::vocabulary::{Enum, Ids, Shape, Site, Struct, Text, Vocabulary, leaf, name, type_name};
 
-/// A group's name, and its events for a seed.
+/// A group's name, and the function that draws its events.
 pub type Group = (&'static str, fn(u64) -> Vec<OwnedEvent>);
 
 pub const GROUPS: [Group; 9] = [
@@ -44,17 +44,17 @@ fn mixed(seed: u64, count: u64) -> Vec<OwnedEvent> {
     (0..count).map(event).collect()
 }
 
-/// About 113 bytes a line: task events, calls without arguments that return an int, calls with a resource and an int, heap
-/// collections.
+/// Short lines, about 110 bytes each: task events, heap collections, clock calls, and channel sends of an int.
 fn short(seed: u64) -> Vec<OwnedEvent> {
     let (mut random, vocabulary) = program(seed);
     let mut clock = Site::of(&mut random, vec![], Shape::IntFrom(1_790_000_000_000_000_000));
     clock.is_wrapped = false;
-    let send = Site::of(&mut random, vec![Shape::Int], Shape::Unit);
+    let channel = Shape::Resource(type_name(&mut random), Ids::draw(&mut random));
+    let send = Site::of(&mut random, vec![channel, Shape::Int], Shape::Unit);
     let event = |index| match random.below(100) {
-        0..55 => task_event(&mut random, &vocabulary, index),
-        55..70 => collection(&mut random, &vocabulary),
-        70..90 => vocabulary.call(&mut random, &clock),
+        0..62 => task_event(&mut random, &vocabulary, index),
+        62..74 => collection(&mut random, &vocabulary),
+        74..91 => vocabulary.call(&mut random, &clock),
         _ => vocabulary.call(&mut random, &send),
     };
     (0..1_000).map(event).collect()
@@ -91,16 +91,14 @@ fn tree(random: &mut Random, levels: u32) -> Shape {
     }
 }
 
-/// Arrays of 100 numbers, those of one call all ints, all floats, or both in turn.
+/// Arrays of 100 numbers: all ints, all floats, or both in turn.
 fn numbers(seed: u64, [int, float]: [Shape; 2]) -> Vec<OwnedEvent> {
     let (mut random, vocabulary) = program(seed);
-    let arrays = [[&int, &int], [&float, &float], [&int, &float]];
-    let sites: Vec<_> = arrays
-        .map(|[even, odd]| {
-            let pair = |index: u32| if index % 2 == 0 { even.clone() } else { odd.clone() };
-            Site::of(&mut random, vec![Shape::Row((0..100).map(pair).collect())], odd.clone())
-        })
-        .into();
+    let pairs = [[&int, &int], [&float, &float], [&int, &float]];
+    let sites = pairs.map(|[even, odd]| {
+        let items = (0..100).map(|index| if index % 2 == 0 { even.clone() } else { odd.clone() });
+        Site::of(&mut random, vec![Shape::Row(items.collect())], odd.clone())
+    });
     calls(&mut random, &vocabulary, &sites, 200)
 }
 
@@ -119,8 +117,8 @@ fn scripts(seed: u64) -> Vec<OwnedEvent> {
     let text = |low, high| Shape::Text(Text::Prose { low, high });
     let sites: Vec<_> = (0..12)
         .map(|_| {
-            let args = vec![text(10, 60), text(40, 400)];
-            Site::of(&mut random, args, text(10, 400))
+            let args = vec![text(10, 60), text(40, 360)];
+            Site::of(&mut random, args, text(10, 340))
         })
         .collect();
     calls(&mut random, &vocabulary, &sites, 1_000)

@@ -1,4 +1,4 @@
-//! The same events as owned structs with serde's derive, as someone would write them down who reads such a file.
+//! The same events as owned structs with serde's derive: the usual way to read such a file.
 
 use std::time::Duration;
 

@@ -1,5 +1,5 @@
-//! A program drawn from a seed: its names, types, call sites, ids and texts. Two seeds share no name and no shape, so an
-//! encoder cannot be tuned to a corpus.
+//! A program drawn from a seed: its names, types, call sites, ids and texts. Each seed draws all of them anew, so an
+//! encoder cannot be tuned to fixed ones.
 
 use std::rc::Rc;
 use std::time::Duration;
@@ -15,11 +15,11 @@ pub struct Vocabulary {
     pub types: Vec<Shape>,
     pub scopes: Vec<String>,
     pub tasks: Ids,
-    /// The enum and the case around a successful result. Some languages return it bare.
+    /// The enum and the case around a successful result. In some programs results are bare.
     wrapper: Option<[String; 2]>,
 }
 
-/// Which values stand in one place of the program.
+/// The values that are possible in one place of the program.
 #[derive(Clone)]
 pub enum Shape {
     Unit,
@@ -34,9 +34,9 @@ pub enum Shape {
     Float,
     Duration,
     Text(Text),
-    /// An array of 0 to this many items.
+    /// An array of 0 to this many items of one shape.
     Array(Rc<Shape>, u64),
-    /// An array of these items.
+    /// An array with an item of each of these shapes.
     Row(Rc<[Shape]>),
     Enum(Rc<Enum>),
     Struct(Rc<Struct>),
@@ -58,7 +58,7 @@ pub struct Struct {
 pub enum Text {
     Word,
     Path,
-    /// Words in a row, of `low..high` bytes.
+    /// `low..high` bytes of words.
     Prose {
         low: u64,
         high: u64,
@@ -67,7 +67,7 @@ pub enum Text {
     Json(u64),
 }
 
-/// Ids that are handed out in order, of which some are in use at a time.
+/// Consecutive ids from a first one on: a small counter in some programs, a large number in others.
 #[derive(Clone, Copy)]
 pub struct Ids {
     first: u64,
@@ -82,7 +82,7 @@ pub struct Site {
     pub args: Vec<Shape>,
     pub result: Shape,
     pub is_wrapped: bool,
-    /// The decimal digits of its longest wait, in nanoseconds.
+    /// Waits are shorter than 10 to this power, in nanoseconds.
     pub wait_digits: u32,
 }
 
@@ -192,9 +192,9 @@ impl Vocabulary {
 
 impl Ids {
     pub fn draw(random: &mut Random) -> Self {
-        let first = match random.below(3) {
-            0 => 1,
-            1 => random.magnitude(32),
+        let first = match random.below(4) {
+            0 | 1 => 1,
+            2 => random.magnitude(32),
             _ => random.next() >> 1,
         };
         Self { first, used: 1 + random.magnitude(10) }
@@ -204,7 +204,7 @@ impl Ids {
         self.first + random.below(self.used)
     }
 
-    /// The id that is handed out as the one of this index.
+    /// The id of the task or resource that is created at this index.
     pub fn fresh(&self, index: u64) -> u64 {
         self.first + index
     }
@@ -221,7 +221,7 @@ impl Site {
         Self { module, op, capability, args, result, is_wrapped, wait_digits }
     }
 
-    /// An operation with these arguments and this result, its names and waits drawn.
+    /// Draws the names and waits of an operation with these arguments and this result.
     pub fn of(random: &mut Random, args: Vec<Shape>, result: Shape) -> Self {
         let [module, op, capability] = std::array::from_fn(|_| name(random));
         let wait_digits = random.between(2, 11) as u32;
@@ -258,7 +258,7 @@ pub fn leaf(random: &mut Random) -> Shape {
     }
 }
 
-/// A struct or an enum, whose parts may be of the types that were drawn before it.
+/// A struct or an enum. Its parts may have the types that were drawn earlier.
 fn data_type(random: &mut Random, earlier: &[Shape]) -> Shape {
     let part = |random: &mut Random| {
         if !earlier.is_empty() && random.chance(10) { random.pick(earlier).clone() } else { leaf(random) }
@@ -278,7 +278,7 @@ fn data_type(random: &mut Random, earlier: &[Shape]) -> Shape {
     }
 }
 
-/// A name of 3 to 14 letters, some with an underscore between them.
+/// A name of 3 to 14 letters. A longer one may have an underscore in its middle.
 pub fn name(random: &mut Random) -> String {
     let len = random.between(3, 15);
     let mut letters: Vec<u8> = (0..len).map(|_| b'a' + random.below(26) as u8).collect();
