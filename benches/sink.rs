@@ -48,7 +48,7 @@ mod files {
 
     pub(super) fn run() -> io::Result<()> {
         let is_test = std::env::args().any(|argument| argument == "--test");
-        let (events, rounds) = if is_test { (1_000, 1) } else { (EVENTS, ROUNDS) };
+        let (events, rounds) = if is_test { (2_000, 1) } else { (EVENTS, ROUNDS) };
         let directory = Directory::new()?;
         let path = directory.0.join("trace.jsonl");
         let mut groups = calls(&path, events, rounds);
