@@ -1,13 +1,17 @@
-//! Bytes to events: the decoder against the usual ways to read the same lines, one thread.
+//! Bytes to events: the decoder against other ways to read the same lines, one thread.
 //!
-//! `cargo bench --bench decode` runs Criterion's groups, and then a loop of its own that takes the readers in turn, prints
-//! a table of medians, and writes the ratios to `target/decode-ratios.json`. `-- --ratios` runs only that loop.
-//! `-- --instructions GROUP READER` runs one reader over one corpus a fixed number of times, for callgrind.
+//! | run | what it does |
+//! |---|---|
+//! | `cargo bench --bench decode` | Criterion's groups, each reader by itself |
+//! | `cargo bench --bench decode -- --ratios` | a table of medians and ratios |
+//! | `benches/instructions.sh decode GROUP READER` | instructions an event, counted by callgrind |
 //!
-//! Readers of typed events: this crate, and serde's derive on tagged enums that own their strings. Readers of whatever JSON
-//! there is: sonic-rs to a document, simd-json to its tape, which is reused; simd-json works in place, so that each line is
-//! copied first. All of them check numbers, escapes and UTF-8. `scan` finds the newlines and checks UTF-8 with the standard
-//! library, and does nothing else.
+//! `--ratios` times the readers in turn, round by round, and writes the ratios to `target/decode-ratios.json`.
+//!
+//! `cove_trace`, `serde_json` and `sonic_rs` read typed events; the latter two by serde's derive on tagged enums that
+//! own their strings. `sonic_rs_untyped` reads a document and `simd_json_tape` a tape, which is reused; simd-json works
+//! in place, so each line is copied first. All of them check numbers, escapes and UTF-8. `scan` only finds the newlines
+//! and checks UTF-8 with the standard library.
 #![allow(missing_docs, clippy::print_stdout, reason = "a benchmark reports to a person")]
 
 mod support;
@@ -26,7 +30,7 @@ use support::{corpora, respelt, serde_owned};
 
 struct Corpus {
     name: &'static str,
-    /// Lines, each with its newline.
+    /// The lines, each with its newline.
     text: Vec<u8>,
     events: usize,
 }
@@ -43,24 +47,27 @@ fn main() -> io::Result<()> {
     for corpus in &corpora {
         assert_same_events(corpus);
     }
-    if !arguments.iter().any(|argument| argument == "--ratios") {
-        let mut criterion = Criterion::default().configure_from_args();
-        for corpus in &corpora {
-            criterion_group(&mut criterion, corpus);
-        }
-        criterion.final_summary();
+    if arguments.iter().any(|argument| argument == "--ratios") {
+        return ratios(&corpora);
     }
-    if !arguments.iter().any(|argument| argument == "--test") {
-        let groups: Vec<Group> = corpora.iter().map(|corpus| measure(corpus, &mut corpus.readers())).collect();
-        println!("{}", table(&groups));
-        for (kind, events) in corpora::kinds(3, 1000) {
-            let corpus = Corpus::new(kind, &events);
-            let mut readers = corpus.readers();
-            readers.retain(|reader| matches!(reader.name, "cove_trace" | "simd_json_tape"));
-            println!("{}", table(&[measure(&corpus, &mut readers)]).trim());
-        }
-        println!("ratios in {}", write_ratios("decode-ratios.json", &groups)?.display());
+    let mut criterion = Criterion::default().configure_from_args();
+    for corpus in &corpora {
+        criterion_group(&mut criterion, corpus);
     }
+    criterion.final_summary();
+    Ok(())
+}
+
+fn ratios(corpora: &[Corpus]) -> io::Result<()> {
+    let groups: Vec<Group> = corpora.iter().map(|corpus| measure(corpus, &mut corpus.readers())).collect();
+    println!("{}", table(&groups));
+    for (kind, events) in corpora::kinds(3, 1000) {
+        let corpus = Corpus::new(kind, &events);
+        let mut readers = corpus.readers();
+        readers.retain(|reader| matches!(reader.name, "cove_trace" | "simd_json_tape"));
+        println!("{}", table(&[measure(&corpus, &mut readers)]).trim());
+    }
+    println!("ratios in {}", write_ratios("decode-ratios.json", &groups)?.display());
     Ok(())
 }
 
@@ -96,7 +103,7 @@ impl Corpus {
         Self { name, text, events: events.len() }
     }
 
-    /// The readers, each a pass over the whole corpus.
+    /// The readers. A pass goes over the whole corpus.
     fn readers(&self) -> Vec<Contender<'_>> {
         let (mut decoder, mut tape) = (Decoder::new(), TapeReader::default());
         vec![
@@ -141,7 +148,7 @@ fn read_sonic_rs_untyped(line: &[u8]) -> sonic_rs::Value {
     sonic_rs::from_slice(line).expect("it is right")
 }
 
-/// What simd-json keeps from line to line.
+/// The buffers that simd-json reuses for each line.
 struct TapeReader {
     buffers: simd_json::Buffers,
     line: Vec<u8>,
@@ -155,7 +162,7 @@ impl Default for TapeReader {
 }
 
 impl TapeReader {
-    /// The number of nodes on the line's tape.
+    /// Returns the number of nodes on the line's tape.
     fn read(&mut self, line: &[u8]) -> usize {
         self.with_tape(line, |tape| {
             let nodes = black_box(&tape).0.len();
@@ -179,7 +186,7 @@ impl TapeReader {
     }
 }
 
-/// All readers of typed events read the same, and the others the same JSON.
+/// Panics unless all readers of typed events read the same events, and the others the same JSON.
 fn assert_same_events(corpus: &Corpus) {
     let (mut decoder, mut tape) = (Decoder::new(), TapeReader::default());
     for line in lines(&corpus.text) {

@@ -1,136 +1,211 @@
-//! Events to bytes: the encoder against the usual ways to write the same lines, on the same events, one thread.
+//! Events to bytes: the encoder against other ways to write the same lines, on the same events, one thread.
 //!
-//! `cargo bench --bench encode` runs Criterion's groups, and then a loop of its own that takes the writers in turn, prints
-//! a table of medians, and writes the ratios to `target/encode-ratios.json`. `-- --ratios` runs only that loop.
-//! The events of `encode_example` are those that `cargo run --release --example interpreter` recorded.
-//! `-- --instructions GROUP WRITER` runs one writer over one corpus a fixed number of times, for callgrind.
+//! | run | what it does |
+//! |---|---|
+//! | `cargo bench --bench encode` | Criterion's groups, each contender by itself |
+//! | `cargo bench --bench encode -- --ratios [--seed N] [GROUP]` | a table of medians and ratios |
+//! | `benches/instructions.sh encode GROUP CONTENDER` | instructions an event, counted by callgrind |
+//!
+//! `--ratios` times the contenders in turn, round by round, so that a change in the machine's speed meets all of them.
+//! It writes the ratios to `target/encode-ratios.json`. `GROUP` selects the groups with this text in their names.
+//!
+//! All corpora but `example` are drawn from a seed (1 by default): names, types, call sites, ids, numbers and texts.
+//! The events of `example` are those that `cargo run --release --example interpreter` recorded.
+//!
+//! The contenders:
+//!
+//! - `live`: an interpreter's own values with rendered call sites, which is how this crate is meant to be used;
+//! - `live_named`: the same with plain call sites;
+//! - `recorded`: recorded values that were built beforehand;
+//! - `plain`: a straightforward hand-written encoder over the interpreter's own values;
+//! - `serde_json`, `sonic_rs`: borrowed structs with serde's derive, built beforehand;
+//! - `format`: `format!` with a `String` for each part;
+//! - `copy`: a copy of the finished bytes.
 #![allow(missing_docs, clippy::print_stdout, clippy::print_stderr, reason = "a benchmark reports to a person")]
 
 mod support;
 
 use std::hint::black_box;
-use std::io;
+use std::io::{self, Write};
+use std::sync::Mutex;
 use std::time::Duration;
 
 use bumpalo::Bump;
 use cove_trace::owned::OwnedEvent;
 use cove_trace::{
-    Arena, CallSite, HostCall, HostOutcome, JsonlSink, NullSink, RecordedValue, RecordingBackend, RenderedCallSite,
-    TraceEvent, TraceHeader, TraceSink, ValueCapture, encode_event,
+    Arena, JsonlSink, NullSink, RecordingBackend, TraceEvent, TraceHeader, TraceSink, ValueCapture, encode_event,
 };
 use criterion::{Criterion, Throughput};
+use support::random::Random;
 use support::timing::{Contender, Group, count_passes, medians, table, write_ratios};
-use support::{corpora, example, live, plain, recorded, serde_form};
+use support::vocabulary::{name, type_name};
+use support::{drawn, example, format_strings, live, plain_encoder, recorded, serde_form};
 
-/// A buffer is cleared once it has grown past this, as a sink with a buffer of its own would.
+/// The output is cleared when it has grown past this size, like that of a sink with a buffer.
 const CLEARED_AT: usize = 64 * 1024;
+
+fn main() -> io::Result<()> {
+    let Options { mode, seed, group } = Options::from_args();
+    match mode {
+        Mode::Criterion => {
+            let mut criterion = Criterion::default().configure_from_args();
+            for corpus in corpora(seed, "") {
+                corpus.prepared(|prepared| criterion_group(&mut criterion, corpus.name, prepared));
+            }
+            criterion.final_summary();
+            Ok(())
+        }
+        Mode::Ratios => ratios(seed, &group),
+        Mode::Instructions { contender } => count_instructions(seed, &group, &contender),
+    }
+}
+
+struct Options {
+    mode: Mode,
+    seed: u64,
+    /// A group's name, or a part of it.
+    group: String,
+}
+
+enum Mode {
+    Criterion,
+    Ratios,
+    Instructions { contender: String },
+}
+
+impl Options {
+    fn from_args() -> Self {
+        let mut options = Self { mode: Mode::Criterion, seed: 1, group: String::new() };
+        let (mut arguments, mut others) = (std::env::args().skip(1), Vec::new());
+        while let Some(argument) = arguments.next() {
+            let mut value = || arguments.next().unwrap_or_else(|| panic!("{argument} takes a value"));
+            match argument.as_str() {
+                "--ratios" => options.mode = Mode::Ratios,
+                "--seed" => options.seed = value().parse().expect("--seed takes a number"),
+                "--instructions" => {
+                    options.group = value();
+                    options.mode = Mode::Instructions { contender: value() };
+                }
+                _ => others.push(argument),
+            }
+        }
+        // Cargo adds `--bench`. In its own mode, Criterion parses all arguments itself.
+        others.retain(|argument| argument != "--bench");
+        match (&options.mode, &others[..]) {
+            (Mode::Criterion, _) | (_, []) => {}
+            (Mode::Ratios, [group]) if !group.starts_with('-') => options.group.clone_from(group),
+            _ => panic!("unexpected arguments: {others:?}"),
+        }
+        options
+    }
+}
 
 struct Corpus {
     name: &'static str,
     events: Vec<OwnedEvent>,
 }
 
-fn main() -> io::Result<()> {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let corpora = corpora();
-    if let [_, group, writer] = &arguments[..]
-        && arguments[0] == "--instructions"
-    {
-        return count_instructions(corpora, group, writer);
-    }
-    for corpus in &corpora {
-        assert_same_bytes(corpus);
-    }
-    if !arguments.iter().any(|argument| argument == "--ratios") {
-        let mut criterion = Criterion::default().configure_from_args();
-        for corpus in &corpora {
-            criterion_group(&mut criterion, corpus);
-        }
-        criterion.final_summary();
-    }
-    if !arguments.iter().any(|argument| argument == "--test") {
-        let groups: Vec<Group> = corpora.iter().map(measure).collect();
-        println!("{}", table(&groups));
-        for (kind, events) in corpora::kinds(3, 1000) {
-            println!("{}", table(&[measure_two(&Corpus { name: kind, events })]).trim());
-        }
-        println!("{}", table(&[measure_hot_call(), measure_not_recording()]));
-        println!("ratios in {}", write_ratios("encode-ratios.json", &groups)?.display());
-    }
-    Ok(())
+/// The corpora with `group` in their names. Each is drawn when the iterator gets to it.
+fn corpora(seed: u64, group: &str) -> impl Iterator<Item = Corpus> {
+    const EXAMPLE: &str = "example";
+    let drawn = drawn::GROUPS.into_iter().filter(move |(name, _)| name.contains(group));
+    let drawn = drawn.map(move |(name, events)| Corpus { name, events: events(seed) });
+    let example = EXAMPLE.contains(group).then(|| {
+        std::iter::once_with(example::events).filter_map(|events| {
+            let skipped = |reason| eprintln!("\nSKIPPED: {EXAMPLE}: {reason}");
+            events.map_err(skipped).ok().map(|events| Corpus { name: EXAMPLE, events })
+        })
+    });
+    drawn.chain(example.into_iter().flatten())
 }
 
-fn corpora() -> Vec<Corpus> {
-    let mut corpora = vec![
-        Corpus { name: "encode_mixed", events: corpora::mixed(1, 100_000) },
-        Corpus { name: "encode_hot", events: corpora::mixed(1, 1_000) },
-        Corpus { name: "encode_strings", events: corpora::texts(1, 200) },
-        Corpus { name: "encode_numbers", events: corpora::numbers(1, 200) },
-        Corpus { name: "encode_hot_second_seed", events: corpora::mixed(2, 1_000) },
-    ];
-    match example::events() {
-        Ok(events) => corpora.push(Corpus { name: "encode_example", events }),
-        Err(reason) => eprintln!("SKIPPED: encode_example: {reason}"),
+impl Corpus {
+    /// Builds the events in each contender's form and checks that all contenders write the same.
+    fn prepared<R>(&self, work: impl FnOnce(&Prepared<'_>) -> R) -> R {
+        let (bump, arena) = (Bump::new(), Arena::new());
+        let prepared = Prepared {
+            live: live::events(&self.events, &arena),
+            recorded: recorded::events(&self.events, &bump, &arena),
+            serde: serde_form::events(&self.events),
+            owned: &self.events,
+            finished: self.events.iter().map(|event| line(&event.view(&arena))).collect(),
+        };
+        prepared.assert_same_bytes();
+        work(&prepared)
     }
-    corpora
 }
 
-/// Where the events of a corpus lie.
-#[derive(Default)]
-struct Memory(Bump, Arena);
+fn line(event: &TraceEvent<'_>) -> Vec<u8> {
+    let mut line = Vec::new();
+    encode_event(event, ValueCapture::Full, &mut line);
+    line
+}
 
-/// What a corpus is for each writer, built beforehand.
+/// The events of a corpus in each contender's form.
 struct Prepared<'a> {
-    ours: Vec<TraceEvent<'a>>,
-    live: Vec<live::Live<'a>>,
+    live: Vec<live::Event<'a>>,
+    recorded: Vec<TraceEvent<'a>>,
     serde: Vec<serde_form::Event<'a>>,
     owned: &'a [OwnedEvent],
     finished: Vec<Vec<u8>>,
 }
 
-impl<'a> Prepared<'a> {
-    fn new(corpus: &'a Corpus, memory: &'a Memory) -> Self {
-        let ours: Vec<_> = corpus.events.iter().map(|event| recorded::event(event, &memory.0, &memory.1)).collect();
-        let finished = ours
-            .iter()
-            .map(|event| {
-                let mut line = Vec::new();
-                encode_event(event, ValueCapture::Full, &mut line);
-                line
-            })
-            .collect();
-        Self {
-            ours,
-            live: live::events(&corpus.events),
-            serde: corpus.events.iter().map(serde_form::event).collect(),
-            owned: &corpus.events,
-            finished,
-        }
-    }
+/// Appends the line of the event of this index.
+type WriteOne<'a> = Box<dyn Fn(usize, &mut Vec<u8>) + 'a>;
 
+impl Prepared<'_> {
     fn bytes(&self) -> usize {
         self.finished.iter().map(Vec::len).sum()
     }
 
-    /// The writers, each a pass over the whole corpus.
-    fn writers(&self) -> Vec<Contender<'_>> {
+    /// The contenders. A pass goes over the whole corpus.
+    fn contenders(&self) -> Vec<Contender<'_>> {
         vec![
-            writer("cove_trace", &self.ours, |event, out| encode_event(event, ValueCapture::Full, out)),
-            writer("cove_trace_live", &self.live, |event, out| {
-                event.with_event(false, |event| encode_event(event, ValueCapture::Full, out));
-            }),
-            writer("cove_trace_callsite", &self.live, |event, out| {
-                event.with_event(true, |event| encode_event(event, ValueCapture::Full, out));
-            }),
-            writer("serde_json", &self.serde, write_serde_json),
-            writer("sonic_rs", &self.serde, write_sonic_rs),
-            writer("format", self.owned, write_format),
-            writer("copy", &self.finished, |line, out| out.extend_from_slice(line)),
+            contender("live", &self.live, write_live),
+            contender("live_named", &self.live, write_live_named),
+            contender("recorded", &self.recorded, |event, out| _ = encode_event(event, ValueCapture::Full, out)),
+            contender("plain", &self.live, plain_encoder::event),
+            contender("serde_json", &self.serde, write_serde_json),
+            contender("sonic_rs", &self.serde, write_sonic_rs),
+            contender("format", self.owned, write_format),
+            contender("copy", &self.finished, |line, out| out.extend_from_slice(line)),
         ]
+    }
+
+    /// Panics unless all contenders write the same bytes. The others may spell floats differently.
+    fn assert_same_bytes(&self) {
+        let ours: [(&str, WriteOne<'_>); 4] = [
+            ("live", Box::new(|index, out| write_live(&self.live[index], out))),
+            ("live_named", Box::new(|index, out| write_live_named(&self.live[index], out))),
+            ("recorded", Box::new(|index, out| out.extend(line(&self.recorded[index])))),
+            ("plain", Box::new(|index, out| plain_encoder::event(&self.live[index], out))),
+        ];
+        let others: [(&str, WriteOne<'_>); 3] = [
+            ("serde_json", Box::new(|index, out| write_serde_json(&self.serde[index], out))),
+            ("sonic_rs", Box::new(|index, out| write_sonic_rs(&self.serde[index], out))),
+            ("format", Box::new(|index, out| write_format(&self.owned[index], out))),
+        ];
+        let mut out = Vec::new();
+        let shown = String::from_utf8_lossy;
+        let meaning = |line: &[u8]| serde_json::from_slice::<serde_json::Value>(line).expect("valid JSON");
+        for (index, expected) in self.finished.iter().enumerate() {
+            for (name, write) in &ours {
+                out.clear();
+                write(index, &mut out);
+                assert!(out == *expected, "{name} wrote {} and not {}", shown(&out), shown(expected));
+            }
+            for (name, write) in &others {
+                out.clear();
+                write(index, &mut out);
+                let same = out == *expected
+                    || shown(expected).contains(r#""type":"float""#) && meaning(&out) == meaning(expected);
+                assert!(same, "{name} wrote {} and not {}", shown(&out), shown(expected));
+            }
+        }
     }
 }
 
-fn writer<'a, E>(name: &'static str, events: &'a [E], write: fn(&E, &mut Vec<u8>)) -> Contender<'a> {
+fn contender<'a, E>(name: &'static str, events: &'a [E], write: fn(&E, &mut Vec<u8>)) -> Contender<'a> {
     let mut out = Vec::with_capacity(2 * CLEARED_AT);
     let pass = move || {
         for event in events {
@@ -144,6 +219,14 @@ fn writer<'a, E>(name: &'static str, events: &'a [E], write: fn(&E, &mut Vec<u8>
     Contender { name, pass: Box::new(pass) }
 }
 
+fn write_live(event: &live::Event<'_>, out: &mut Vec<u8>) {
+    event.record(|event| _ = encode_event(event, ValueCapture::Full, out));
+}
+
+fn write_live_named(event: &live::Event<'_>, out: &mut Vec<u8>) {
+    event.record_named(|event| _ = encode_event(event, ValueCapture::Full, out));
+}
+
 fn write_serde_json(event: &serde_form::Event<'_>, out: &mut Vec<u8>) {
     serde_json::to_writer(&mut *out, event).expect("a vector takes everything");
     out.push(b'\n');
@@ -155,82 +238,78 @@ fn write_sonic_rs(event: &serde_form::Event<'_>, out: &mut Vec<u8>) {
 }
 
 fn write_format(event: &OwnedEvent, out: &mut Vec<u8>) {
-    out.extend_from_slice(plain::line(event).as_bytes());
+    out.extend_from_slice(format_strings::line(event).as_bytes());
     out.push(b'\n');
 }
 
-/// All writers write the same, but for how they spell a float.
-fn assert_same_bytes(corpus: &Corpus) {
-    let memory = Memory::default();
-    let prepared = Prepared::new(corpus, &memory);
-    for (index, ours) in prepared.finished.iter().enumerate() {
-        let written = |write: &dyn Fn(&mut Vec<u8>)| {
-            let mut out = Vec::new();
-            write(&mut out);
-            out
-        };
-        for rendered in [false, true] {
-            let live = written(&|out| {
-                prepared.live[index].with_event(rendered, |event| encode_event(event, ValueCapture::Full, out));
-            });
-            assert_eq!(&live, ours, "live values, call site rendered: {rendered}");
-        }
-        let meaning = |line: &[u8]| serde_json::from_slice::<serde_json::Value>(line).expect("valid JSON");
-        for (name, theirs) in [
-            ("serde_json", written(&|out| write_serde_json(&prepared.serde[index], out))),
-            ("sonic_rs", written(&|out| write_sonic_rs(&prepared.serde[index], out))),
-            ("format", written(&|out| write_format(&prepared.owned[index], out))),
-        ] {
-            if &theirs != ours {
-                assert_eq!(meaning(&theirs), meaning(ours), "{name}");
-                let floats = String::from_utf8_lossy(ours).contains(r#""type":"float""#);
-                assert!(floats, "{name} wrote other bytes: {}", String::from_utf8_lossy(&theirs));
-            }
-        }
-    }
-}
-
-fn criterion_group(criterion: &mut Criterion, corpus: &Corpus) {
-    let memory = Memory::default();
-    let prepared = Prepared::new(corpus, &memory);
-    let mut group = criterion.benchmark_group(corpus.name);
+fn criterion_group(criterion: &mut Criterion, name: &str, prepared: &Prepared<'_>) {
+    let mut group = criterion.benchmark_group(format!("encode_{name}"));
     group.throughput(Throughput::Bytes(prepared.bytes() as u64));
     group.sample_size(20).measurement_time(Duration::from_secs(2)).warm_up_time(Duration::from_millis(500));
-    for mut writer in prepared.writers() {
-        group.bench_function(writer.name, |bencher| bencher.iter(|| (writer.pass)()));
+    for mut contender in prepared.contenders() {
+        group.bench_function(contender.name, |bencher| bencher.iter(|| (contender.pass)()));
     }
     group.finish();
 }
 
-fn measure(corpus: &Corpus) -> Group {
-    let memory = Memory::default();
-    let prepared = Prepared::new(corpus, &memory);
-    measure_writers(corpus, &prepared, &mut prepared.writers())
+fn ratios(seed: u64, group: &str) -> io::Result<()> {
+    println!("seed {seed}");
+    let mut groups = Vec::new();
+    let mut add = |measured: Group| {
+        print!("{}", table(std::slice::from_ref(&measured)));
+        groups.push(measured);
+    };
+    for corpus in corpora(seed, group) {
+        add(corpus.prepared(|prepared| {
+            let events = corpus.events.len();
+            let bytes_per_event = prepared.bytes() as f64 / events as f64;
+            measure(corpus.name, bytes_per_event, events, &mut prepared.contenders())
+        }));
+    }
+    if HOST_CALL.contains(group) {
+        with_host_call(seed, |bytes, contenders| add(measure(HOST_CALL, bytes as f64, CALLS, contenders)));
+    }
+    if NOT_RECORDING.contains(group) {
+        add(measure(NOT_RECORDING, 0.0, CALLS, &mut not_recording()));
+    }
+    if groups.is_empty() {
+        return Err(not_found(group));
+    }
+    println!("\nratios in {}", write_ratios("encode-ratios.json", &groups)?.display());
+    Ok(())
 }
 
-/// Only us and `serde_json`: for the figures by kind of event.
-fn measure_two(corpus: &Corpus) -> Group {
-    let memory = Memory::default();
-    let prepared = Prepared::new(corpus, &memory);
-    let mut writers = prepared.writers();
-    writers.retain(|writer| matches!(writer.name, "cove_trace" | "serde_json"));
-    measure_writers(corpus, &prepared, &mut writers)
+fn measure(name: &'static str, bytes_per_event: f64, events: usize, contenders: &mut [Contender<'_>]) -> Group {
+    let times = medians(contenders, 15, Duration::from_millis(30));
+    let nanoseconds = times.into_iter().map(|(name, time)| (name, time.as_nanos() as f64 / events as f64)).collect();
+    Group { name, bytes_per_event, nanoseconds }
 }
 
-fn measure_writers(corpus: &Corpus, prepared: &Prepared<'_>, writers: &mut [Contender<'_>]) -> Group {
-    let count = corpus.events.len() as f64;
-    let times = medians(writers, 9, Duration::from_millis(30));
-    Group {
-        name: corpus.name,
-        bytes_per_event: prepared.bytes() as f64 / count,
-        nanoseconds: times.into_iter().map(|(name, time)| (name, time.as_nanos() as f64 / count)).collect(),
+fn count_instructions(seed: u64, group: &str, contender: &str) -> io::Result<()> {
+    match group {
+        HOST_CALL => with_host_call(seed, |_, contenders| count_passes(contenders, contender, CALLS)),
+        NOT_RECORDING => count_passes(&mut not_recording(), contender, CALLS),
+        _ => {
+            let corpus = corpora(seed, group).find(|corpus| corpus.name == group).ok_or_else(|| not_found(group))?;
+            corpus.prepared(|prepared| count_passes(&mut prepared.contenders(), contender, corpus.events.len()))
+        }
     }
 }
+
+fn not_found(group: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::NotFound, format!("no group is named {group}"))
+}
+
+const HOST_CALL: &str = "host_call";
+const NOT_RECORDING: &str = "not_recording";
+
+/// Calls in one pass over `HOST_CALL` or `NOT_RECORDING`.
+const CALLS: usize = 10_000;
 
 /// A writer that only counts.
 struct Counter(u64);
 
-impl io::Write for Counter {
+impl Write for Counter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.0 += bytes.len() as u64;
         Ok(bytes.len())
@@ -241,56 +320,43 @@ impl io::Write for Counter {
     }
 }
 
-/// Calls in one pass of the measurements that follow.
-const CALLS: u64 = 10_000;
-
-/// A host call with two short arguments and an `Ok(())`, the interpreter's own values, through `&dyn TraceSink` into a
-/// `JsonlSink`, its lock included.
-struct HotCall {
-    sink: JsonlSink<Counter>,
-    arguments: [live::Value; 2],
-    result: live::Value,
-    site: RenderedCallSite,
+/// Prepares a live host call with two short arguments and a wrapped unit as its result. It goes through `&dyn
+/// TraceSink` into a `JsonlSink`; the plain encoder writes it into a buffer and takes a lock. Gives the line's length
+/// to `work`, too.
+fn with_host_call<R>(seed: u64, work: impl FnOnce(usize, &mut [Contender<'_>]) -> R) -> R {
+    let mut random = Random::new(seed);
+    let [module, op, capability, text] = std::array::from_fn(|_| name(&mut random));
+    let [wrapper, case] = std::array::from_fn(|_| type_name(&mut random).into());
+    let event = live::Event::Call(live::Call {
+        task: 3,
+        site: live::Site::new([&module, &op, &capability]).into(),
+        wait: Duration::from_nanos(random.below(100_000)),
+        granted: true,
+        args: vec![live::Value::Text(text.into()), live::Value::Int(random.below(1000) as i64)],
+        outcome: Some(live::Outcome::Value(live::Value::Case(
+            live::Case { name: wrapper, case, payload: vec![live::Value::Nil] }.into(),
+        ))),
+    });
+    let header = TraceHeader::new(RecordingBackend::Vm, ValueCapture::Full, "bench");
+    let sink = JsonlSink::new(Counter(0), &header).expect("a counter takes everything");
+    let sink: &dyn TraceSink = black_box(&sink);
+    let (mut buffer, counter) = (Vec::new(), Mutex::new(Counter(0)));
+    plain_encoder::event(&event, &mut buffer);
+    let bytes = buffer.len();
+    let plain = || {
+        buffer.clear();
+        plain_encoder::event(black_box(&event), &mut buffer);
+        counter.lock().expect("no thread panics").write_all(&buffer).expect("a counter takes everything");
+    };
+    let mut contenders = [
+        per_call("rendered", || black_box(&event).record(|event| sink.record(event))),
+        per_call("named", || black_box(&event).record_named(|event| sink.record(event))),
+        per_call("plain", plain),
+    ];
+    work(bytes, &mut contenders)
 }
 
-impl HotCall {
-    fn new() -> Self {
-        let header = TraceHeader::new(RecordingBackend::Vm, ValueCapture::Full, "bench");
-        Self {
-            sink: JsonlSink::new(Counter(0), &header).expect("a counter takes everything"),
-            arguments: [live::text("total"), live::Value::Int(42)],
-            result: live::ok_unit(),
-            site: RenderedCallSite::new("console", "println", "console.write"),
-        }
-    }
-
-    fn record(&self, site: CallSite<'_>) {
-        let sink: &dyn TraceSink = black_box(&self.sink);
-        for _ in 0..CALLS {
-            sink.record(black_box(&TraceEvent::HostCall(HostCall {
-                task: 3,
-                site,
-                wait: Duration::from_nanos(1234),
-                granted: true,
-                args: &[RecordedValue::Live(&self.arguments[0]), RecordedValue::Live(&self.arguments[1])],
-                outcome: Some(HostOutcome::Value(RecordedValue::Live(&self.result))),
-            })));
-        }
-    }
-
-    fn contenders(&self) -> [Contender<'_>; 2] {
-        let named = || self.record(CallSite::new("console", "println", "console.write"));
-        let rendered = || self.record(self.site.site());
-        [Contender { name: "named", pass: Box::new(named) }, Contender { name: "rendered", pass: Box::new(rendered) }]
-    }
-}
-
-fn measure_hot_call() -> Group {
-    let call = HotCall::new();
-    per_call("host call into JsonlSink", 309.0, &mut call.contenders())
-}
-
-/// What a trait object can't do in less: one call that comes back with a constant.
+/// The least that a call through a trait object takes.
 trait Asked: Sync {
     fn answer(&self) -> bool;
 }
@@ -303,63 +369,33 @@ impl Asked for No {
     }
 }
 
-fn measure_not_recording() -> Group {
-    // Which sink it is stays unknown to the compiler, and where it is stays at hand, as in an interpreter's loop.
+fn not_recording() -> [Contender<'static>; 3] {
+    // The compiler does not know which sink it is, but the reference may stay in a register, as in an interpreter's
+    // loop.
     let sink: &dyn TraceSink = black_box(&NullSink);
     let none: Option<&dyn TraceSink> = black_box(None);
     let asked: &dyn Asked = black_box(&No);
     let record = |sink: &dyn TraceSink| sink.record(&TraceEvent::TaskCancelled { id: 1 });
-    let mut contenders = [
-        Contender {
-            name: "&dyn TraceSink",
-            pass: Box::new(|| {
-                for _ in 0..CALLS {
-                    if sink.is_recording() {
-                        record(sink);
-                    }
-                }
-            }),
-        },
-        Contender {
-            name: "Option<&dyn TraceSink>",
-            pass: Box::new(|| {
-                for _ in 0..CALLS {
-                    let sink = black_box(&none);
-                    if sink.is_recording() {
-                        sink.record(&TraceEvent::TaskCancelled { id: 1 });
-                    }
-                }
-            }),
-        },
-        Contender {
-            name: "an empty call",
-            pass: Box::new(|| {
-                for _ in 0..CALLS {
-                    if asked.answer() {
-                        record(sink);
-                    }
-                }
-            }),
-        },
-    ];
-    per_call("not recording", 0.0, &mut contenders)
+    [
+        per_call("dyn", move || {
+            if sink.is_recording() {
+                record(sink);
+            }
+        }),
+        per_call("option_of_dyn", move || {
+            let sink = black_box(&none);
+            if sink.is_recording() {
+                sink.record(&TraceEvent::TaskCancelled { id: 1 });
+            }
+        }),
+        per_call("empty_dyn_call", move || {
+            if asked.answer() {
+                record(sink);
+            }
+        }),
+    ]
 }
 
-fn per_call(name: &'static str, bytes_per_event: f64, contenders: &mut [Contender<'_>]) -> Group {
-    let times = medians(contenders, 9, Duration::from_millis(30));
-    let nanoseconds = times.into_iter().map(|(name, time)| (name, time.as_nanos() as f64 / CALLS as f64)).collect();
-    Group { name, bytes_per_event, nanoseconds }
-}
-
-fn count_instructions(corpora: Vec<Corpus>, group: &str, writer: &str) -> io::Result<()> {
-    if group == "host_call" {
-        let call = HotCall::new();
-        return count_passes(&mut call.contenders(), writer, CALLS as usize);
-    }
-    let by_kind = corpora::kinds(3, 1000).into_iter().map(|(name, events)| Corpus { name, events });
-    let corpus = corpora.into_iter().chain(by_kind).find(|corpus| corpus.name == group);
-    let corpus = corpus.ok_or(io::ErrorKind::NotFound)?;
-    let memory = Memory::default();
-    let prepared = Prepared::new(&corpus, &memory);
-    count_passes(&mut prepared.writers(), writer, corpus.events.len())
+fn per_call<'a>(name: &'static str, mut call: impl FnMut() + 'a) -> Contender<'a> {
+    Contender { name, pass: Box::new(move || (0..CALLS).for_each(|_| call())) }
 }

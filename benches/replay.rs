@@ -1,6 +1,6 @@
-//! A trace of a million calls, replayed: calls answered in a second, and the memory that it takes.
+//! Replays a trace of a million calls: calls answered in a second, and memory used.
 //!
-//! `cargo bench --bench replay` measures; `-- --calls COUNT` takes another number of calls.
+//! `cargo bench --bench replay` measures; `-- --calls COUNT` changes the number of calls.
 #![allow(missing_docs, clippy::print_stdout, reason = "a benchmark reports to a person")]
 
 mod support;
@@ -25,7 +25,7 @@ type Outcome<T> = Result<T, Box<dyn Error>>;
 
 const ROUNDS: usize = 5;
 
-/// How many prints are made at a time, beside as many of every other kind of call.
+/// How many prints to generate at a time. The generator makes as many events of every other kind, too.
 const PIECE: usize = 50_000;
 
 fn main() -> Outcome<()> {
@@ -46,7 +46,7 @@ fn main() -> Outcome<()> {
     measure("mixed run", mixed(calls))
 }
 
-/// The host calls of the mixed run, spread over four tasks. Results that a replay can't give back are none of it.
+/// The host calls of the mixed run, spread over four tasks, without those whose results a replay cannot return.
 fn mixed(count: usize) -> Vec<OwnedHostCall> {
     let calls = corpora::mixed(1, count + count / 4 + 100).into_iter().filter_map(|event| match event {
         OwnedEvent::HostCall(call) => Some(call),
@@ -120,7 +120,7 @@ fn measure(name: &str, calls: Vec<OwnedHostCall>) -> Outcome<()> {
     Ok(())
 }
 
-/// A call as an interpreter makes it.
+/// A call in the form in which an interpreter makes it.
 type Asked<'a> = (u64, CallSite<'a>, Vec<RecordedValue<'a>>);
 
 fn views<'a>(calls: &'a [OwnedHostCall], arena: &'a Arena, which: impl Fn(&OwnedHostCall) -> bool) -> Vec<Asked<'a>> {
@@ -169,7 +169,8 @@ fn show(what: &str, calls: usize, time: Duration) {
     println!("  {what:<20} {each:>8.0} ns a call, {:>6.2} million a second", 1_000.0 / each);
 }
 
-/// The memory that a replay of this trace takes, in a process of its own: this one has free memory that would be used first.
+/// The memory that a replay of this trace takes, measured in a new process: this one would first use memory it has
+/// freed.
 fn kept_of(trace: &[u8]) -> Outcome<usize> {
     let path = std::env::temp_dir().join(format!("cove-trace-bench-{}.jsonl", std::process::id()));
     std::fs::write(&path, trace)?;
@@ -186,14 +187,14 @@ fn open_and_tell(path: &str) -> Outcome<()> {
     Ok(())
 }
 
-/// Bytes of this process that are in memory; 0 where that can't be told.
+/// The resident bytes of this process, or 0 where `/proc` does not exist.
 fn resident() -> usize {
     let pages = std::fs::read_to_string("/proc/self/statm").ok();
     let pages = pages.and_then(|text| text.split(' ').nth(1)?.parse::<usize>().ok());
     pages.unwrap_or_default() * 4096
 }
 
-/// The usual way: each line a tree, kept by task, compared with a tree made of the arguments.
+/// The usual way: a `serde_json::Value` for each line, kept by task and compared with one made of the arguments.
 struct Trees(HashMap<u64, VecDeque<serde_json::Value>>);
 
 impl Trees {

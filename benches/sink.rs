@@ -1,15 +1,15 @@
-//! Events to a file: `JsonlSink` over a `File`, over a `MappedFile` and with a buffer, against the bare system call with the
+//! Events to a file: `JsonlSink` over a `File`, over a `MappedFile` and with a buffer, against a bare `write` of the
 //! finished line and against tracing-subscriber's JSON layer; from one thread and from two.
 //!
-//! `cargo bench --bench sink` takes the contenders in turn, each into a fresh file, and times what is recorded, without
-//! opening and closing. It prints medians and what one `record` takes at its slowest, and writes the ratios to
-//! `target/sink-ratios.json`. `-- --test` makes one short pass and measures nothing.
+//! `cargo bench --bench sink` times the contenders in turn, each into a fresh file, without opening and closing it. It
+//! prints medians and the quantiles of single `record` calls, and writes the ratios to `target/sink-ratios.json`. `--
+//! --test` makes one short pass without the quantiles.
 #![allow(missing_docs, clippy::print_stdout, reason = "a benchmark reports to a person")]
 
 #[cfg(unix)]
 mod support;
 
-/// There are no mapped files.
+/// `MappedFile` needs Unix.
 #[cfg(not(unix))]
 fn main() {}
 
@@ -37,7 +37,7 @@ mod files {
     use super::support::corpora;
     use super::support::timing::{Group, table, write_ratios};
 
-    /// Events in one pass, over all threads: enough for a few dozen windows of a mapped file.
+    /// Events in one pass over all threads: enough for several dozen windows of a mapped file.
     const EVENTS: usize = 100_000;
     /// Rounds, in each of which every contender has its turn.
     const ROUNDS: usize = 11;
@@ -48,7 +48,7 @@ mod files {
 
     pub(super) fn run() -> io::Result<()> {
         let is_test = std::env::args().any(|argument| argument == "--test");
-        let (events, rounds) = if is_test { (1_000, 1) } else { (EVENTS, ROUNDS) };
+        let (events, rounds) = if is_test { (2_000, 1) } else { (EVENTS, ROUNDS) };
         let directory = Directory::new()?;
         let path = directory.0.join("trace.jsonl");
         let mut groups = calls(&path, events, rounds);
@@ -70,10 +70,10 @@ mod files {
         Ok(())
     }
 
-    /// One host call over and over, which `tracing` can be given the fields of.
+    /// Repeats one host call, whose fields `tracing` can record, too.
     fn calls(path: &Path, events: usize, rounds: usize) -> Vec<Group> {
         let mut line = Vec::new();
-        with_call(|event| encode_event(event, ValueCapture::Full, &mut line));
+        with_call(|event| _ = encode_event(event, ValueCapture::Full, &mut line));
         let line = &line;
         let record = |sink: &dyn TraceSink, events: usize| {
             (0..events).for_each(|_| with_call(|event| sink.record(event)));
@@ -126,7 +126,7 @@ mod files {
         work(&owned.iter().map(|event| event.view(&arena)).collect::<Vec<_>>())
     }
 
-    /// A name, and a pass that says how long it took.
+    /// A name, and a pass that returns how long it took.
     struct Contender<'a> {
         name: &'static str,
         pass: Box<dyn Fn() -> Duration + 'a>,
@@ -136,7 +136,7 @@ mod files {
         Contender { name, pass: Box::new(pass) }
     }
 
-    /// Our sinks, into which so many threads `record` at once.
+    /// Our sinks, with this many threads that record at once.
     fn sinks<'a>(
         path: &'a Path,
         threads: usize,
@@ -173,14 +173,14 @@ mod files {
         JsonlSink::new(file, &header()).expect("a sink")
     }
 
-    /// What `recorded` says about a sink that has lost nothing.
+    /// Returns the time that `recorded` took. Panics if the sink lost an event.
     fn finished<W: Write + Send>(sink: JsonlSink<W>, recorded: impl Fn(&dyn TraceSink) -> Duration) -> Duration {
         let time = recorded(&sink);
         assert_eq!(sink.finish().dropped, 0);
         time
     }
 
-    /// How long it takes until so many threads are done with `work`, without starting them.
+    /// Times `work` on this many threads, without starting them.
     fn timed(threads: usize, work: impl Fn() + Sync) -> Duration {
         if threads == 1 {
             let start = Instant::now();
@@ -204,7 +204,8 @@ mod files {
         })
     }
 
-    /// Nanoseconds an event, medians of rounds in each of which every contender has its turn, another one first each time.
+    /// Median nanoseconds an event. Every contender has its turn in each round, and another contender starts each
+    /// round.
     fn medians(contenders: &[Contender<'_>], rounds: usize, events: usize) -> Vec<(&'static str, f64)> {
         let mut times = vec![Vec::new(); contenders.len()];
         for round in 0..rounds {
@@ -220,7 +221,7 @@ mod files {
         contenders.iter().zip(times).map(|(contender, times)| (contender.name, median(times))).collect()
     }
 
-    /// What was measured by one thread and then by two; and for mapped files these two against each other.
+    /// Groups the times by thread count, and compares one thread with two for the mapped file.
     fn grouped(of: &str, bytes_per_event: f64, times: Vec<(&'static str, f64)>) -> Vec<Group> {
         let (one, two) = times.split_at(times.len() / 2);
         let mapped = |times: &[(&str, f64)]| times[1].1;
@@ -231,7 +232,7 @@ mod files {
             .collect()
     }
 
-    /// What each of many records takes, sorted; the clock's own time is in it.
+    /// The sorted times of single `record` calls, the time to read the clock included.
     fn each(sink: &dyn TraceSink) -> Vec<Duration> {
         let mut times: Vec<_> = (0..EVENTS)
             .map(|_| {
@@ -244,7 +245,7 @@ mod files {
         times
     }
 
-    /// The call that is recorded. It is put together at each record, as an interpreter does.
+    /// Builds the call anew for each record, like an interpreter.
     fn with_call(record: impl FnOnce(&TraceEvent<'_>)) {
         record(&TraceEvent::HostCall(HostCall {
             task: 3,
@@ -256,7 +257,7 @@ mod files {
         }));
     }
 
-    /// The same fields as an event of `tracing`, its values flat.
+    /// Records the same fields as a `tracing` event with flat values.
     fn tracing_call() {
         tracing::info!(
             event = "host_call",
@@ -272,7 +273,7 @@ mod files {
         );
     }
 
-    /// A directory beside the program's own, so on a disk; gone when this is dropped.
+    /// A directory in the target directory, which is on a disk. Removed on drop.
     struct Directory(PathBuf);
 
     impl Directory {
@@ -285,7 +286,7 @@ mod files {
 
     impl Drop for Directory {
         fn drop(&mut self) {
-            // A directory left behind takes nothing away from what was measured.
+            // A directory left behind does not affect the results.
             let _ = fs::remove_dir_all(&self.0);
         }
     }

@@ -3,9 +3,12 @@
 //!
 //! `cargo run --release --example long_trace -- /tmp/long.jsonl 1000000000`
 
-#[path = "../benches/support/corpora.rs"]
+#[path = "../benches/support"]
 #[allow(dead_code, unreachable_pub, reason = "the benchmarks use the rest of it")]
-mod corpora;
+mod support {
+    pub mod corpora;
+    mod random;
+}
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -13,6 +16,7 @@ use std::io::{self, Write};
 use cove_trace::{
     Arena, RecordingBackend, RunOutcome, TraceEvent, TraceHeader, ValueCapture, encode_event, encode_header,
 };
+use support::corpora;
 
 /// Events that are made at a time.
 const BLOCK: usize = 20_000;
@@ -26,11 +30,7 @@ fn main() -> io::Result<()> {
     };
     let mut file = File::create(path)?;
     let mut block = Vec::new();
-    encode_header(
-        &TraceHeader::new(RecordingBackend::Vm, ValueCapture::Full, "main.cove"),
-        ValueCapture::Full,
-        &mut block,
-    );
+    encode_header(&TraceHeader::new(RecordingBackend::Vm, ValueCapture::Full, "main.cove"), &mut block);
     let (mut written, mut seed, mut arena) = (0, 0, Arena::default());
     while written < len {
         for event in corpora::mixed(seed, BLOCK) {

@@ -2,8 +2,8 @@
 //! may change in any version.
 
 use crate::decode::{DecodeError, Decoder};
-pub use crate::line::escaped_by_every_backend;
 use crate::event::TraceEvent;
+pub use crate::line::escaped_by_every_backend;
 use crate::value::RecordedValue;
 
 /// Decodes an event like [`Decoder::decode_event`], but without its fast paths.

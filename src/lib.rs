@@ -193,6 +193,5 @@ pub use sink::{JsonlSink, NullSink, RingSink, TeeSink, TraceSink, create_trace_f
 pub use timing::Timing;
 pub use value::{
     FieldWriter, ItemWriter, LiveArgs, MAX_VALUE_DEPTH, NotReplayable, RecordedEnum, RecordedField, RecordedOpaque,
-    RecordedResource, RecordedStruct, RecordedValue, TraceValue, Value, ValueWriter,
-    value_to_json,
+    RecordedResource, RecordedStruct, RecordedValue, TraceValue, Value, ValueWriter, value_to_json,
 };

@@ -1,6 +1,6 @@
 //! A recorded trace into the form to share.
 
-use crate::encode::{encode_event, encode_header};
+use crate::encode::{EncodeOptions, encode_event, encode_header};
 use crate::event::{HostCall, HostOutcome, TraceEvent, TraceHeader};
 use crate::names::ValueCapture;
 
@@ -50,7 +50,8 @@ impl Redactor {
     /// Appends the redacted event's line to `out`, its newline included.
     pub fn event(&self, event: &TraceEvent<'_>, out: &mut Vec<u8>) {
         let event = if self.messages { without_message(event) } else { *event };
-        encode_event(&event, ValueCapture::Redacted, out);
+        // The line that was read was not too long, and a redacted one has to stand in its place.
+        encode_event(&event, EncodeOptions::new(ValueCapture::Redacted).line_limit(usize::MAX), out);
     }
 }
 

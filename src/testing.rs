@@ -56,8 +56,8 @@ pub fn assert_conforms<V: TraceValue + ?Sized>(value: &V) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::value::ValueWriter;
     use crate::value::Value;
+    use crate::value::ValueWriter;
     use std::borrow::Cow;
     use std::cell::Cell;
     use std::panic::{AssertUnwindSafe, catch_unwind};

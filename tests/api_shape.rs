@@ -195,7 +195,7 @@ impl TraceValue for Tree {
         self.0.written.set(self.0.written.get() + 1);
         out.structure("Tree<1>", |fields| {
             fields.field_with("name", |out| out.string(&self.0.name));
-            fields.field_with("children", |out| out.array(|items| items.all(self.0.children.borrow().iter())));
+            fields.field_with("children", |out| out.array(|items| items.extend(self.0.children.borrow().iter())));
         });
     }
 }

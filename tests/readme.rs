@@ -42,7 +42,7 @@ impl TraceValue for Value {
             Value::Nil => out.unit(),
             Value::Int(int) => out.int(*int),
             Value::Text(text) => out.string(text),
-            Value::List(list) => out.array(|items| items.all(list.iter())),
+            Value::List(list) => out.array(|items| items.extend(list.iter())),
             Value::Closure(closure) => out.opaque("Closure", &closure.name), // a name: nothing captured, no address
         }
     }

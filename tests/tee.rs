@@ -24,7 +24,7 @@ fn one_event_goes_whole_into_one_sink_and_redacted_into_the_other() {
     let TeeSink(full, redacted) = sinks;
     for (sink, values) in [(full, ValueCapture::Full), (redacted, ValueCapture::Redacted)] {
         let mut expected = Vec::new();
-        encode_header(&header(values), values, &mut expected);
+        encode_header(&header(values), &mut expected);
         encode_event(&event, values, &mut expected);
         let finished = sink.finish();
         assert_eq!(finished.writer, expected);

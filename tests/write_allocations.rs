@@ -81,7 +81,7 @@ impl TraceValue for Cell {
             Self::Number(number) => out.float(*number),
             Self::Text(text) => out.string(text),
             Self::Bytes(bytes) => out.bytes(bytes),
-            Self::List(list) => out.array(|items| items.all(list.iter())),
+            Self::List(list) => out.array(|items| items.extend(list.iter())),
             Self::Record(fields) => out.structure("Record", |writer| {
                 for (name, value) in fields {
                     writer.field(name, value);

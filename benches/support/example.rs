@@ -1,4 +1,4 @@
-//! The events of a run that was really recorded.
+//! The events of a recorded run of the example `interpreter`.
 
 use std::env;
 use std::error::Error;
@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 use cove_trace::TraceReader;
 use cove_trace::owned::OwnedEvent;
 
-/// Names another trace than that of the example.
+/// The environment variable that names another trace.
 const VARIABLE: &str = "COVE_TRACE_BENCH_TRACE";
 
-/// The events of the trace that `cargo run --release --example interpreter` leaves behind, or says why there are none.
+/// Reads the trace that `cargo run --release --example interpreter` writes. The error says why there are no events.
 pub fn events() -> Result<Vec<OwnedEvent>, String> {
     let path = env::var_os(VARIABLE).map_or_else(|| env::temp_dir().join("word_count.trace.jsonl"), PathBuf::from);
     read(&path).map_err(|error| {
@@ -26,7 +26,7 @@ fn read(path: &Path) -> Result<Vec<OwnedEvent>, Box<dyn Error>> {
     while let Some(event) = reader.next_event()? {
         events.push(OwnedEvent::from(&event));
     }
-    // These come once in a run, and the other writers do not know them.
+    // The other writers do not support these; they occur once in a run.
     events.retain(|event| {
         !matches!(event, OwnedEvent::EntryEnter { .. } | OwnedEvent::EntryExit { .. } | OwnedEvent::HeapSummary(_))
     });

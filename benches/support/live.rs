@@ -1,15 +1,17 @@
-//! The same values as an interpreter has them: reference-counted trees of its own, handed over as they are.
+//! The same events as an interpreter has them: reference-counted trees of its own, handed over as live values.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::rc::Rc;
+use std::time::Duration;
 
 use cove_trace::owned::{OwnedEvent, OwnedOutcome, OwnedValue};
 use cove_trace::{
-    CallSite, HostCall, HostOutcome, RecordedValue, RenderedCallSite, TraceEvent, TraceValue, ValueWriter,
+    Arena, CallSite, HostCall, HostOutcome, ItemWriter, LiveArgs, RecordedValue, RenderedCallSite, TraceEvent,
+    TraceValue, ValueWriter,
 };
 
-use super::corpora::static_name;
+use super::names::Names;
 
 pub enum Value {
     Nil,
@@ -22,18 +24,19 @@ pub enum Value {
     Case(Rc<Case>),
     Record(Rc<Record>),
     Handle(Rc<str>, i64),
+    Secret(Rc<str>),
     Other(Rc<str>, Rc<str>),
 }
 
 pub struct Case {
-    name: Box<str>,
-    case: Box<str>,
-    payload: Vec<Value>,
+    pub name: Rc<str>,
+    pub case: Rc<str>,
+    pub payload: Vec<Value>,
 }
 
 pub struct Record {
-    name: Box<str>,
-    fields: Vec<(Box<str>, Value)>,
+    pub name: Rc<str>,
+    pub fields: Vec<(Rc<str>, Value)>,
 }
 
 impl TraceValue for Value {
@@ -48,7 +51,7 @@ impl TraceValue for Value {
             Self::List(_) => "Array",
             Self::Case(case) => &case.name,
             Self::Record(record) => &record.name,
-            Self::Handle(name, _) | Self::Other(name, _) => name,
+            Self::Handle(name, _) | Self::Secret(name) | Self::Other(name, _) => name,
         })
     }
 
@@ -60,20 +63,26 @@ impl TraceValue for Value {
             Self::Float(value) => out.float(*value),
             Self::Span(ns) => out.duration_ns(*ns),
             Self::Text(text) => out.string(text),
-            Self::List(list) => out.array(|items| items.all(list.iter())),
-            Self::Case(case) => out.enum_case(&case.name, &case.case, |payload| payload.all(&case.payload)),
+            Self::List(list) => out.array(|items| write_all(items, list)),
+            Self::Case(case) => out.enum_case(&case.name, &case.case, |items| write_all(items, &case.payload)),
             Self::Record(record) => out.structure(&record.name, |fields| {
                 for (name, value) in &record.fields {
                     fields.field(name, value);
                 }
             }),
             Self::Handle(name, id) => out.resource(name, *id),
+            Self::Secret(of) => out.redacted(of),
             Self::Other(name, shown) => out.opaque(name, shown),
         }
     }
 }
 
-pub fn value(value: &OwnedValue) -> Value {
+#[inline]
+fn write_all(items: &mut ItemWriter<'_>, values: &[Value]) {
+    items.extend(values);
+}
+
+fn value<'a>(value: &'a OwnedValue, names: &mut Names<'a>) -> Value {
     match value {
         OwnedValue::Unit => Value::Nil,
         OwnedValue::Bool(value) => Value::Bool(*value),
@@ -81,89 +90,112 @@ pub fn value(value: &OwnedValue) -> Value {
         OwnedValue::Float(value) => Value::Float(*value),
         OwnedValue::Duration { ns } => Value::Span(*ns),
         OwnedValue::String(text) => Value::Text(text.as_str().into()),
-        OwnedValue::Array(items) => Value::List(items.iter().map(self::value).collect()),
+        OwnedValue::Array(items) => Value::List(items.iter().map(|item| self::value(item, names)).collect()),
         OwnedValue::Enum { name, case, payload } => Value::Case(Rc::new(Case {
-            name: name.as_str().into(),
-            case: case.as_str().into(),
-            payload: payload.iter().map(self::value).collect(),
+            name: names.shared(name),
+            case: names.shared(case),
+            payload: payload.iter().map(|item| self::value(item, names)).collect(),
         })),
         OwnedValue::Struct { name, fields } => Value::Record(Rc::new(Record {
-            name: name.as_str().into(),
-            fields: fields.iter().map(|(name, value)| (name.as_str().into(), self::value(value))).collect(),
+            name: names.shared(name),
+            fields: fields.iter().map(|(name, value)| (names.shared(name), self::value(value, names))).collect(),
         })),
-        OwnedValue::Resource { name, id } => Value::Handle(name.as_str().into(), *id),
-        OwnedValue::Redacted { of } => Value::Other(of.as_str().into(), "".into()),
-        OwnedValue::Opaque { of, shown } => Value::Other(of.as_str().into(), shown.as_str().into()),
+        OwnedValue::Resource { name, id } => Value::Handle(names.shared(name), *id),
+        OwnedValue::Redacted { of } => Value::Secret(names.shared(of)),
+        OwnedValue::Opaque { of, shown } => Value::Other(names.shared(of), shown.as_str().into()),
     }
 }
 
-/// An event as an interpreter has it before it records: its own values, and what else a host call has.
-pub struct Live<'a> {
-    pub event: &'a OwnedEvent,
-    args: Vec<Value>,
-    result: Option<Value>,
-    site: Option<(CallSite<'a>, Rc<RenderedCallSite>)>,
+/// An event before it is recorded.
+pub enum Event<'a> {
+    Call(Call<'a>),
+    Other(TraceEvent<'a>),
 }
 
-pub fn events(events: &[OwnedEvent]) -> Vec<Live<'_>> {
-    let mut rendered = HashMap::new();
-    events
-        .iter()
-        .map(|event| match event {
-            OwnedEvent::HostCall(call) => {
-                Live {
-                    event,
-                    args: call.args.iter().map(value).collect(),
-                    result: match &call.outcome {
-                        Some(OwnedOutcome::Value(result)) => Some(value(result)),
-                        _ => None,
-                    },
-                    site: Some((
-                        CallSite::new(static_name(&call.module), static_name(&call.op), static_name(&call.capability)),
-                        Rc::clone(rendered.entry([&call.module, &call.op, &call.capability]).or_insert_with(|| {
-                            Rc::new(RenderedCallSite::new(&call.module, &call.op, &call.capability))
-                        })),
-                    )),
-                }
-            }
-            event => Live { event, args: Vec::new(), result: None, site: None },
-        })
-        .collect()
+pub struct Call<'a> {
+    pub task: u64,
+    pub site: Rc<Site<'a>>,
+    pub wait: Duration,
+    pub granted: bool,
+    pub args: Vec<Value>,
+    pub outcome: Option<Outcome<'a>>,
 }
 
-impl Live<'_> {
-    /// Builds the event from the interpreter's values, as the one place that records host calls would, and gives it to
-    /// `record`.
-    #[inline]
-    pub fn with_event(&self, rendered: bool, record: impl FnOnce(&TraceEvent<'_>)) {
-        let (OwnedEvent::HostCall(call), Some((named, site))) = (self.event, &self.site) else {
-            let arena = cove_trace::Arena::new();
-            return record(&self.event.view(&arena));
+pub struct Site<'a> {
+    pub named: CallSite<'a>,
+    pub rendered: RenderedCallSite,
+}
+
+pub enum Outcome<'a> {
+    Value(Value),
+    Error(&'a str),
+    NotRecordable,
+}
+
+impl<'a> Site<'a> {
+    pub fn new([module, op, capability]: [&'a str; 3]) -> Self {
+        let rendered = RenderedCallSite::new(module, op, capability);
+        Self { named: CallSite::new(module, op, capability), rendered }
+    }
+}
+
+pub fn events<'a>(events: &'a [OwnedEvent], arena: &'a Arena) -> Vec<Event<'a>> {
+    let (mut names, mut sites) = (Names::default(), HashMap::new());
+    let mut event = |event: &'a OwnedEvent| {
+        let OwnedEvent::HostCall(call) = event else {
+            return Event::Other(event.view(arena));
         };
-        let mut args = [RecordedValue::Unit; 4];
-        for (arg, value) in args.iter_mut().zip(&self.args) {
-            *arg = RecordedValue::Live(value);
-        }
-        let site = if rendered { site.site() } else { *named };
-        record(&TraceEvent::HostCall(HostCall {
+        let site = [&call.module, &call.op, &call.capability].map(|name| names.borrowed(name));
+        Event::Call(Call {
             task: call.task,
-            site,
+            site: Rc::clone(sites.entry(site).or_insert_with(|| Rc::new(Site::new(site)))),
             wait: call.wait,
             granted: call.granted,
-            args: &args[..self.args.len()],
-            outcome: call.outcome.as_ref().map(|outcome| match (outcome, &self.result) {
-                (_, Some(result)) => HostOutcome::Value(RecordedValue::Live(result)),
-                (OwnedOutcome::Error(message), None) => HostOutcome::Error(message),
-                (_, None) => HostOutcome::NotRecordable,
+            args: call.args.iter().map(|arg| value(arg, &mut names)).collect(),
+            outcome: call.outcome.as_ref().map(|outcome| match outcome {
+                OwnedOutcome::Value(result) => Outcome::Value(value(result, &mut names)),
+                OwnedOutcome::Error(message) => Outcome::Error(message),
+                OwnedOutcome::NotRecordable => Outcome::NotRecordable,
+            }),
+        })
+    };
+    events.iter().map(&mut event).collect()
+}
+
+impl Event<'_> {
+    /// Gives the event to `record`, with a rendered call site.
+    #[inline]
+    pub fn record(&self, record: impl FnOnce(&TraceEvent<'_>)) {
+        match self {
+            Self::Call(call) => call.record(call.site.rendered.site(), record),
+            Self::Other(event) => record(event),
+        }
+    }
+
+    /// Gives the event to `record`, with a plain call site.
+    #[inline]
+    pub fn record_named(&self, record: impl FnOnce(&TraceEvent<'_>)) {
+        match self {
+            Self::Call(call) => call.record(call.site.named, record),
+            Self::Other(event) => record(event),
+        }
+    }
+}
+
+impl Call<'_> {
+    #[inline]
+    pub fn record(&self, site: CallSite<'_>, record: impl FnOnce(&TraceEvent<'_>)) {
+        record(&TraceEvent::HostCall(HostCall {
+            task: self.task,
+            site,
+            wait: self.wait,
+            granted: self.granted,
+            args: &LiveArgs::new(&self.args),
+            outcome: self.outcome.as_ref().map(|outcome| match outcome {
+                Outcome::Value(result) => HostOutcome::Value(RecordedValue::Live(result)),
+                Outcome::Error(message) => HostOutcome::Error(message),
+                Outcome::NotRecordable => HostOutcome::NotRecordable,
             }),
         }));
     }
-}
-
-pub fn text(text: &str) -> Value {
-    Value::Text(text.into())
-}
-
-pub fn ok_unit() -> Value {
-    Value::Case(Rc::new(Case { name: "Result".into(), case: "Ok".into(), payload: vec![Value::Nil] }))
 }

@@ -1,32 +1,32 @@
-//! The same lines as other programs would write them: keys in other orders, spaces between tokens.
+//! The same lines in other spellings: keys in other orders, spaces between tokens.
 
 use serde_json::Value;
 
-/// The orders that an object's keys are put in.
+/// The order of an object's keys.
 #[derive(Clone, Copy)]
 pub enum Order {
-    /// By their names, as from a sorted map.
+    /// By name.
     Sorted,
-    /// By their names backwards.
+    /// By name, descending.
     Reversed,
-    /// Another one in each object.
+    /// At random in each object.
     Shuffled,
 }
 
-/// How tokens are set apart.
+/// The white space between tokens.
 #[derive(Clone, Copy)]
 pub struct Spacing {
-    /// Behind an opening bracket and before a closing one.
+    /// After an opening bracket and before a closing one.
     pub inside: &'static str,
     pub comma: &'static str,
     pub colon: &'static str,
 }
 
-/// Not at all.
+/// No white space.
 pub const TIGHT: Spacing = Spacing { inside: "", comma: ",", colon: ":" };
 /// A space after commas and colons.
 pub const SPACED: Spacing = Spacing { inside: "", comma: ", ", colon: ": " };
-/// Spaces wherever they may be.
+/// Spaces wherever they are allowed.
 pub const WIDE: Spacing = Spacing { inside: "  ", comma: " ,  ", colon: " : " };
 
 pub fn lines(text: &[u8], order: Order, spacing: Spacing) -> Vec<u8> {

@@ -1,9 +1,9 @@
-//! The same events as borrowed structs with serde's derive, in the same shape, built beforehand.
+//! The same events as borrowed structs with serde's derive, built beforehand.
 
 use cove_trace::owned::{OwnedEvent, OwnedOutcome, OwnedValue};
 use serde::Serialize;
 
-use super::corpora::static_name;
+use super::names::Names;
 
 #[derive(Serialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
@@ -75,21 +75,26 @@ pub struct Field<'a> {
     value: Value<'a>,
 }
 
-pub fn event(event: &OwnedEvent) -> Event<'_> {
+pub fn events(events: &[OwnedEvent]) -> Vec<Event<'_>> {
+    let mut names = Names::default();
+    events.iter().map(|one| event(one, &mut names)).collect()
+}
+
+fn event<'a>(event: &'a OwnedEvent, names: &mut Names<'a>) -> Event<'a> {
     match event {
         OwnedEvent::TaskSpawned { id, parent, scope } => Event::TaskSpawned { id: *id, parent: *parent, scope },
         OwnedEvent::TaskCompleted { id, cpu } => Event::TaskCompleted { id: *id, cpu_ns: cpu.as_nanos() as u64 },
         OwnedEvent::TaskCancelled { id } => Event::TaskCancelled { id: *id },
         OwnedEvent::HostCall(call) => Event::HostCall {
             task: call.task,
-            module: static_name(&call.module),
-            op: static_name(&call.op),
-            capability: static_name(&call.capability),
+            module: names.borrowed(&call.module),
+            op: names.borrowed(&call.op),
+            capability: names.borrowed(&call.capability),
             wait_ns: call.wait.as_nanos() as u64,
             granted: call.granted,
-            args: call.args.iter().map(value).collect(),
+            args: call.args.iter().map(|arg| value(arg, names)).collect(),
             outcome: call.outcome.as_ref().map(|outcome| match outcome {
-                OwnedOutcome::Value(result) => Outcome::Value { value: value(result) },
+                OwnedOutcome::Value(result) => Outcome::Value { value: value(result, names) },
                 OwnedOutcome::Error(message) => Outcome::Error { message },
                 OwnedOutcome::NotRecordable => Outcome::NotRecordable,
             }),
@@ -109,7 +114,7 @@ pub fn event(event: &OwnedEvent) -> Event<'_> {
     }
 }
 
-fn value(value: &OwnedValue) -> Value<'_> {
+fn value<'a>(value: &'a OwnedValue, names: &mut Names<'a>) -> Value<'a> {
     match value {
         OwnedValue::Unit => Value::Unit,
         OwnedValue::Bool(value) => Value::Bool { value: *value },
@@ -117,19 +122,19 @@ fn value(value: &OwnedValue) -> Value<'_> {
         OwnedValue::Float(value) => Value::Float { value: *value },
         OwnedValue::Duration { ns } => Value::Duration { ns: *ns },
         OwnedValue::String(value) => Value::String { value },
-        OwnedValue::Array(items) => Value::Array { items: items.iter().map(self::value).collect() },
+        OwnedValue::Array(items) => Value::Array { items: items.iter().map(|item| self::value(item, names)).collect() },
         OwnedValue::Enum { name, case, payload } => {
-            let (name, case) = (static_name(name), static_name(case));
-            Value::Enum { name, case, payload: payload.iter().map(self::value).collect() }
+            let (name, case) = (names.borrowed(name), names.borrowed(case));
+            Value::Enum { name, case, payload: payload.iter().map(|item| self::value(item, names)).collect() }
         }
         OwnedValue::Struct { name, fields } => Value::Struct {
-            name: static_name(name),
+            name: names.borrowed(name),
             fields: fields
                 .iter()
-                .map(|(name, value)| Field { name: static_name(name), value: self::value(value) })
+                .map(|(name, value)| Field { name: names.borrowed(name), value: self::value(value, names) })
                 .collect(),
         },
-        OwnedValue::Resource { name, id } => Value::Resource { name: static_name(name), id: *id },
+        OwnedValue::Resource { name, id } => Value::Resource { name: names.borrowed(name), id: *id },
         OwnedValue::Redacted { of } => Value::Redacted { of },
         OwnedValue::Opaque { of, shown } => Value::Opaque { of, shown },
     }

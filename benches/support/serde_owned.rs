@@ -1,4 +1,4 @@
-//! The same events as owned structs with serde's derive, as someone would write them down who reads such a file.
+//! The same events as owned structs with serde's derive: the usual way to read such a file.
 
 use std::time::Duration;
 
@@ -114,10 +114,10 @@ fn value(value: Value) -> OwnedValue {
         Value::String { value } => OwnedValue::String(value),
         Value::Array { items } => OwnedValue::Array(all(items)),
         Value::Enum { name, case, payload } => OwnedValue::Enum { name, case, payload: all(payload) },
-        Value::Struct { name, fields } => {
-            let fields = fields.into_iter().map(|field| (field.name, self::value(field.value))).collect();
-            OwnedValue::Struct { name, fields }
-        }
+        Value::Struct { name, fields } => OwnedValue::Struct {
+            name,
+            fields: fields.into_iter().map(|field| (field.name, self::value(field.value))).collect(),
+        },
         Value::Resource { name, id } => OwnedValue::Resource { name, id },
         Value::Redacted { of } => OwnedValue::Redacted { of },
         Value::Opaque { of, shown } => OwnedValue::Opaque { of, shown },

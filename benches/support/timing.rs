@@ -1,4 +1,4 @@
-//! Writers and readers timed against each other: in turn, several rounds, medians.
+//! Times writers or readers against each other: in turn, over several rounds, by medians.
 
 use std::fmt::Write as _;
 use std::hint::black_box;
@@ -7,11 +7,12 @@ use std::time::{Duration, Instant};
 /// One way of doing the work.
 pub struct Contender<'a> {
     pub name: &'static str,
-    /// Does all of the work once.
+    /// Goes through the whole corpus once.
     pub pass: Box<dyn FnMut() + 'a>,
 }
 
-/// The median time of one pass of each contender, by `rounds` rounds in each of which every contender has its turn.
+/// Returns the median time of one pass of each contender. In each of the `rounds`, every contender has its turn and
+/// runs for `at_least` this long.
 pub fn medians(contenders: &mut [Contender<'_>], rounds: usize, at_least: Duration) -> Vec<(&'static str, Duration)> {
     let repeats: Vec<u32> = contenders
         .iter_mut()
@@ -24,7 +25,7 @@ pub fn medians(contenders: &mut [Contender<'_>], rounds: usize, at_least: Durati
     let mut times = vec![Vec::new(); contenders.len()];
     for round in 0..rounds {
         for turn in 0..contenders.len() {
-            // Another one first in each round, so that none always runs after the same one.
+            // Each round starts with another contender.
             let index = (turn + round) % contenders.len();
             times[index].push(time(&mut contenders[index].pass, repeats[index]) / repeats[index]);
         }
@@ -47,7 +48,7 @@ fn time(pass: &mut dyn FnMut(), repeats: u32) -> Duration {
     black_box(start.elapsed())
 }
 
-/// What one group measured: a name, and for each contender the time of one event.
+/// The results of one group: the nanoseconds an event of each contender. The first contender is ours.
 pub struct Group {
     pub name: &'static str,
     pub bytes_per_event: f64,
@@ -55,14 +56,14 @@ pub struct Group {
 }
 
 impl Group {
-    /// Each other contender's time over ours, which stands first.
+    /// The time of each other contender over ours.
     pub fn ratios(&self) -> Vec<(&'static str, f64)> {
         let ours = self.nanoseconds[0].1;
         self.nanoseconds[1..].iter().map(|(name, theirs)| (*name, theirs / ours)).collect()
     }
 }
 
-/// The groups as a table: nanoseconds for each event, gigabytes a second, their time over ours.
+/// Renders the groups as a table: nanoseconds an event, gigabytes a second, and the time over ours.
 pub fn table(groups: &[Group]) -> String {
     let mut out = String::new();
     for group in groups {
@@ -76,7 +77,7 @@ pub fn table(groups: &[Group]) -> String {
     out
 }
 
-/// The ratios as JSON, `{"group":{"contender":6.7}}`, to a file in the target directory.
+/// Writes the ratios as JSON, `{"group":{"contender":6.7}}`, to a file in the target directory and returns its path.
 pub fn write_ratios(file_name: &str, groups: &[Group]) -> std::io::Result<std::path::PathBuf> {
     let ratios: serde_json::Map<String, serde_json::Value> = groups
         .iter()
@@ -94,23 +95,24 @@ pub fn write_ratios(file_name: &str, groups: &[Group]) -> std::io::Result<std::p
     Ok(path)
 }
 
-/// Passes over a corpus while instructions are counted.
-const COUNTED_PASSES: usize = 20;
-
-/// Runs the contender of that name for `benches/instructions.sh`, and prints how many events that were, `events` in a pass.
+/// Runs the contender of that name for `benches/instructions.sh` and prints the number of events counted. A pass has
+/// `events` of them.
 pub fn count_passes(contenders: &mut [Contender<'_>], name: &str, events: usize) -> std::io::Result<()> {
-    let contender =
-        contenders.iter_mut().find(|contender| contender.name == name).ok_or(std::io::ErrorKind::NotFound)?;
-    // So that what is done once is not counted.
+    let contender = contenders
+        .iter_mut()
+        .find(|contender| contender.name == name)
+        .ok_or_else(|| std::io::Error::new(std::io::ErrorKind::NotFound, format!("no contender is named {name}")))?;
+    // A pass that is not counted does the work that is done only once.
     (contender.pass)();
-    for _ in 0..COUNTED_PASSES {
+    let passes = (20_000 / events).max(1);
+    for _ in 0..passes {
         counted_pass(contender);
     }
-    println!("{}", COUNTED_PASSES * events);
+    println!("{}", passes * events);
     Ok(())
 }
 
-/// The function that `benches/instructions.sh` tells callgrind to count in.
+/// Callgrind counts inside this function; `benches/instructions.sh` names it.
 #[inline(never)]
 fn counted_pass(contender: &mut Contender<'_>) {
     (contender.pass)();

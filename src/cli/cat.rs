@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use cove_trace::{TracePart, ValueCapture, encode_event, encode_header};
+use cove_trace::{EncodeOptions, TracePart, ValueCapture, encode_event, encode_header};
 
 use crate::diagnostics::Diagnostics;
 use crate::input::Input;
@@ -22,12 +22,13 @@ pub(crate) fn run(args: &Args, output: &mut Output, diagnostics: &mut Diagnostic
     let Some(mut trace) = args.file.open(diagnostics) else { return Ok(()) };
     let name = args.file.name();
     let mut line = Vec::new();
+    // Events keep what they have, however long their lines become.
+    let whole = EncodeOptions::new(ValueCapture::Full).line_limit(usize::MAX);
     trace.walk(|part| {
         line.clear();
-        // In full: what was redacted stays redacted, and nothing else becomes so.
         match part {
-            TracePart::Header { header, .. } => encode_header(header, ValueCapture::Full, &mut line),
-            TracePart::Event { event, .. } => encode_event(&event, ValueCapture::Full, &mut line),
+            TracePart::Header { header, .. } => encode_header(header, &mut line),
+            TracePart::Event { event, .. } => _ = encode_event(&event, whole, &mut line),
             TracePart::Fault(error) => diagnostics.fault(&name, &error),
         }
         output.write_all(&line)

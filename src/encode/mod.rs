@@ -7,8 +7,8 @@ mod event;
 
 mod thread_buffer;
 
-pub(crate) use self::thread_buffer::{Line, with_whole_line};
 pub use self::thread_buffer::with_line;
+pub(crate) use self::thread_buffer::{Line, with_whole_line};
 use crate::event::{TraceEvent, TraceHeader};
 use crate::line::LINE_LIMIT;
 use crate::names::ValueCapture;

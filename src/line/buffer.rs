@@ -4,28 +4,23 @@
 //! the other without further checks.
 #![allow(unsafe_code)]
 
-use std::ptr::NonNull;
-
 /// A fragment that may take more than this is put piece by piece when there is no room for it: the worst case of a string,
 /// six bytes for each of its own, is never reserved whole.
-const PIECEWISE: u64 = 64 * 1024;
+pub(super) const PIECEWISE: u64 = 64 * 1024;
 
 /// A growing line of limited length, behind what a `Vec` holds already. Its bytes are UTF-8 as long as all fragments are.
 ///
 /// A fragment that does not fit *stops* the buffer: it takes nothing more until it is [resumed](Self::resume). So callers
 /// may append without looking, and ask once at the end.
 pub(crate) struct Buffer {
-    /// The vector, which is borrowed for as long as the buffer exists. Its length is only brought up to date when it grows,
-    /// and at the end.
-    bytes: NonNull<Vec<u8>>,
-    /// The first byte of the vector.
-    start: *mut u8,
+    /// Owns the bytes. Its length is only brought up to date when it grows, and at the end.
+    bytes: Vec<u8>,
     /// Where the next fragment goes, inside of the capacity. All bytes before it are initialised.
     pos: *mut u8,
     /// The end of the room that a fragment may be stored to without asking: never behind the end of the capacity or the
     /// limit, and equal to `pos` when the buffer is stopped.
     end: *mut u8,
-    /// The most bytes that may stand in the vector.
+    /// The most bytes that the vector may hold.
     limit: usize,
     stop: Option<Stop>,
 }
@@ -41,7 +36,7 @@ pub(crate) enum Stop {
     Stopped,
 }
 
-// SAFETY: the pointers are those of a vector that the buffer borrows exclusively.
+// SAFETY: the pointers point into `bytes`, which the buffer owns.
 unsafe impl Send for Buffer {}
 
 /// What can be appended to a line: literal text, a number, a string, or a tuple of those.
@@ -70,34 +65,26 @@ pub(crate) unsafe trait Fragment: Copy {
 }
 
 impl Buffer {
-    /// A buffer that appends a line of at most `limit` bytes to `bytes`.
-    ///
-    /// # Safety
-    ///
-    /// `bytes` must not be used until the buffer has been [finished](Self::finish) or forgotten, and must live as long.
+    /// Appends to `bytes` a line of at most `limit` bytes.
     #[inline(always)]
-    pub(crate) unsafe fn over(bytes: &mut Vec<u8>, limit: usize) -> Self {
+    pub(crate) fn append_to(mut bytes: Vec<u8>, limit: usize) -> Self {
         let limit = bytes.len().saturating_add(limit);
         let start = bytes.as_mut_ptr();
         // SAFETY: both are at most the capacity.
         let (pos, end) = unsafe { (start.add(bytes.len()), start.add(bytes.capacity().min(limit))) };
-        Self { bytes: NonNull::from(bytes), start, pos, end, limit, stop: None }
+        Self { bytes, pos, end, limit, stop: None }
     }
 
-    /// Ends the line. Returns whether it is whole; if it is not, the vector has what it had before.
+    /// The bytes that [`append_to`](Self::append_to) was given, and what was appended to them.
     #[inline(always)]
-    pub(crate) fn finish(mut self, line_start: usize) -> bool {
-        let is_whole = self.stop.is_none();
-        if !is_whole {
-            self.truncate(line_start);
-        }
+    pub(crate) fn into_bytes(mut self) -> Vec<u8> {
         self.update_len();
-        is_whole
+        self.bytes
     }
 
     #[inline(always)]
     pub(crate) fn len(&self) -> usize {
-        self.pos.addr() - self.start.addr()
+        self.pos.addr() - self.bytes.as_ptr().addr()
     }
 
     /// The most bytes that may stand here.
@@ -134,7 +121,7 @@ impl Buffer {
     pub(crate) fn truncate(&mut self, len: usize) {
         assert!(len <= self.len(), "{len} bytes of {}", self.len());
         // SAFETY: inside of what was written.
-        self.pos = unsafe { self.start.add(len) };
+        self.pos = unsafe { self.bytes.as_mut_ptr().add(len) };
         if self.stop.is_some() {
             self.end = self.pos;
         }
@@ -159,7 +146,10 @@ impl Buffer {
     #[cold]
     #[inline(never)]
     fn make_room(&mut self, bound: u64) -> bool {
-        self.stop.is_none() && bound <= PIECEWISE && self.len() as u64 + bound <= self.limit as u64 && self.reserve(bound)
+        self.stop.is_none()
+            && bound <= PIECEWISE
+            && self.len() as u64 + bound <= self.limit as u64
+            && self.reserve(bound)
     }
 
     /// Appends a fragment after reserving its worst case, which may lie beyond the limit: what it takes must not.
@@ -171,7 +161,7 @@ impl Buffer {
         }
         // SAFETY: `bound` bytes are reserved.
         let pos = unsafe { fragment.write(self.pos) };
-        if pos.addr() - self.start.addr() > self.limit {
+        if pos.addr() - self.bytes.as_ptr().addr() > self.limit {
             self.stop(Stop::TooLong);
             return false;
         }
@@ -182,27 +172,23 @@ impl Buffer {
 
     /// Makes room for `bound` bytes, or stops. Returns whether they are there.
     fn reserve(&mut self, bound: u64) -> bool {
-        let len = self.len();
-        let bytes = self.update_len();
-        if !usize::try_from(bound).is_ok_and(|bound| bytes.try_reserve(bound).is_ok()) {
+        let len = self.update_len();
+        if !usize::try_from(bound).is_ok_and(|bound| self.bytes.try_reserve(bound).is_ok()) {
             self.stop(Stop::OutOfMemory);
             return false;
         }
-        let (start, capacity) = (bytes.as_mut_ptr(), bytes.capacity());
-        self.start = start;
+        let start = self.bytes.as_mut_ptr();
         // SAFETY: both are at most the capacity.
-        (self.pos, self.end) = unsafe { (start.add(len), start.add(capacity.min(self.limit))) };
+        (self.pos, self.end) = unsafe { (start.add(len), start.add(self.bytes.capacity().min(self.limit))) };
         true
     }
 
-    /// Gives the vector the length of what was written.
+    /// Gives the vector the length of what was written, and returns it.
     #[inline(always)]
-    fn update_len(&mut self) -> &mut Vec<u8> {
+    fn update_len(&mut self) -> usize {
         let len = self.len();
-        // SAFETY: the vector is borrowed exclusively for as long as the buffer exists.
-        let bytes = unsafe { self.bytes.as_mut() };
         // SAFETY: all bytes before `pos` are initialised and inside of the capacity.
-        unsafe { bytes.set_len(len) };
-        bytes
+        unsafe { self.bytes.set_len(len) };
+        len
     }
 }

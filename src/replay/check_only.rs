@@ -14,11 +14,11 @@ use super::recording::{Completeness, Outcome, Recording};
 use super::report::{with_result, with_values};
 use super::scratch::{self, Scratch};
 use super::shown::{Name, Operation};
-use crate::value::encode_value_lines;
 use crate::event::{HostCall, HostOutcome, TraceEvent, TraceHeader};
 use crate::names::{RunOutcome, ValueCapture};
 use crate::reader::TraceReader;
 use crate::sink::TraceSink;
+use crate::value::encode_value_lines;
 use crate::value::{RecordedValue, TraceValue};
 
 /// A live run held against a trace, which may be redacted: a [`TraceSink`] to record the run into. Made by

@@ -101,10 +101,10 @@ pub use self::recording::Completeness;
 use self::recording::{Outcome, Recording, decoded, lines};
 use self::scratch::Scratch;
 use crate::decode::Decoder;
-use crate::value::encode_value_lines;
 use crate::event::{CallSite, TraceHeader};
 use crate::names::{RunOutcome, ValueCapture};
 use crate::reader::TraceReader;
+use crate::value::encode_value_lines;
 use crate::value::{RecordedValue, Value};
 
 /// Answers a program's host calls from the trace of an earlier run. Shared between the threads of its tasks.

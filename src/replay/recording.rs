@@ -15,11 +15,11 @@ use super::open_error::{MissingBeginning, OpenError};
 use super::packed::{Packed, Packer};
 use super::tapes::Tapes;
 use crate::decode::Decoder;
-use crate::value::encode_value_lines;
 use crate::event::{CallSite, ENTRY_TASK, HostCall, HostOutcome, TraceEvent, TraceHeader};
 use crate::names::{RunOutcome, ValueCapture};
 use crate::reader::{ReadError, ReadErrorKind, TraceReader};
 use crate::value::RecordedValue;
+use crate::value::encode_value_lines;
 
 /// A trace, loaded.
 #[derive(Debug)]

@@ -12,9 +12,9 @@ use super::fork::Origin;
 use super::losses::Losses;
 use super::sync::{Mutex, MutexGuard};
 use crate::encode::{encode_header, with_whole_line};
-use crate::value::discard;
 use crate::event::{TraceEvent, TraceHeader};
 use crate::names::ValueCapture;
+use crate::value::discard;
 
 /// Keeps the last events of a run in memory, as many as fit, and writes them out as a trace when asked to.
 ///

@@ -35,13 +35,18 @@ const UNKNOWN_TYPE: &str = "Unknown";
 impl Encoder {
     /// Lets `write` append a line of at most `limit` bytes to `out`. Returns whether it was written whole; if it was not, `out`
     /// is as it was.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn append(out: &mut Vec<u8>, limit: usize, write: impl FnOnce(&mut Self)) -> bool {
         let start = out.len();
-        #[allow(unsafe_code)]
-        let mut encoder = Self { line: unsafe { Buffer::over(out, limit) }, depth: 0, fault: None };
+        let line = Buffer::append_to(std::mem::take(out), limit);
+        let mut encoder = Self { line, depth: 0, fault: None };
         write(&mut encoder);
-        encoder.line.finish(start)
+        let is_whole = encoder.line.stopped().is_none();
+        *out = encoder.line.into_bytes();
+        if !is_whole {
+            out.truncate(start);
+        }
+        is_whole
     }
 
     /// Writes one argument or result, or its redaction.

@@ -11,7 +11,6 @@ use std::time::Duration;
 
 use super::{TraceValue, ValueWriter, type_names};
 
-
 macro_rules! leaves {
     ($( $type_name:ident: $( $type:ty ),+ => |$value:ident, $out:ident| $write:expr; )+) => { $( $(
         impl TraceValue for $type {

@@ -42,9 +42,9 @@ pub(crate) fn event(event: &OwnedEvent, capture: ValueCapture) -> OwnedEvent {
 }
 
 /// Returns the header that a reader returns for `header`.
-pub(crate) fn header(header: &TraceHeader, capture: ValueCapture) -> TraceHeader {
+pub(crate) fn header(header: &TraceHeader) -> TraceHeader {
     let mut canonical = header.clone();
-    if capture == ValueCapture::Redacted {
+    if header.values == ValueCapture::Redacted {
         for arg in &mut canonical.args {
             *arg = "<redacted>".to_owned();
         }

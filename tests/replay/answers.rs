@@ -44,7 +44,7 @@ impl TraceValue for Live {
     }
 
     fn write(&self, out: ValueWriter<'_>) {
-        out.array(|items| items.all(self.0.iter().map(|item| RecordedValue::Int(*item))));
+        out.array(|items| items.extend(self.0.iter().map(|item| RecordedValue::Int(*item))));
     }
 }
 

@@ -45,9 +45,9 @@ impl TraceValue for Traced<'_> {
         } else if let Ok(bytes) = value.as_blob_ref() {
             out.bytes(&bytes);
         } else if let Ok(array) = value.as_array_ref() {
-            out.array(|items| items.all(array.iter().map(Traced)));
+            out.array(|items| items.extend(array.iter().map(Traced)));
         } else if let Ok(map) = value.as_map_ref() {
-            out.structure(MAP, |fields| fields.all(map.iter().map(|(name, value)| (name, Traced(value)))));
+            out.structure(MAP, |fields| fields.extend(map.iter().map(|(name, value)| (name, Traced(value)))));
         } else if let Some(duration) = value.read_lock::<Duration>() {
             out.duration(*duration);
         } else if let Some(document) = value.read_lock::<Document>() {

@@ -87,7 +87,7 @@ fn lone_values_are_taken() {
 fn a_header_is_no_event() {
     let header = TraceHeader::new(RecordingBackend::Vm, ValueCapture::Full, "main");
     let mut line = Vec::new();
-    encode_header(&header, ValueCapture::Full, &mut line);
+    encode_header(&header, &mut line);
     assert_eq!(decode(&line), None);
 }
 

@@ -13,9 +13,11 @@
 
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+#[cfg(any(test, feature = "__fuzzing"))]
+mod backends;
+mod blocks;
 #[cfg(target_arch = "x86_64")]
 mod dispatch;
-mod blocks;
 #[cfg(target_arch = "aarch64")]
 mod neon;
 #[cfg(target_arch = "x86_64")]
@@ -24,8 +26,6 @@ mod sse2;
 mod swar;
 #[cfg(test)]
 pub(super) mod tests;
-#[cfg(any(test, feature = "__fuzzing"))]
-mod backends;
 
 #[cfg(feature = "__fuzzing")]
 pub use self::backends::escaped_by_every_backend;

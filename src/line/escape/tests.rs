@@ -3,8 +3,8 @@
 #![allow(unsafe_code)]
 
 use super::super::tests::guarded::{Edge, Guarded};
-use super::blocks::Block;
 use super::backends::{self, Backend};
+use super::blocks::Block;
 use super::{WIDE, bound};
 
 pub(in crate::line) fn naive(text: &[u8]) -> Vec<u8> {

@@ -1,18 +1,18 @@
-//! Tests: no part of a line stores past its bound. Each is written where exactly as many bytes can be touched, and whole
-//! rows of them into a line that has exactly that much room.
+//! No fragment stores past its bound. Each is written where exactly as many bytes can be touched, and put into lines with
+//! and without that much room.
 #![allow(unsafe_code)]
 
 use std::time::Duration;
 
-use super::buffer::{Buffer, LONG, Part};
-use super::escape::tests::naive;
+use super::super::buffer::{Buffer, Fragment, PIECEWISE, Stop};
+use super::super::escape::tests::naive;
+use super::super::fragment::{Either, Finite, Raw};
 use super::guarded::{Edge, Guarded};
-use super::parts::{Either, Finite, Rendered, Tail};
 
-/// The most that any part of these tests is bound to, written at once.
-const MOST: usize = 32 * 1024;
+/// The largest bound of any fragment here that is written at once.
+const MOST: usize = 64 * 1024;
 
-/// A byte that no part here writes, so that a hole in what was written shows.
+/// A byte that no fragment here writes, so that a hole in what was written shows.
 const NOTHING_WRITTEN: u8 = 0xf8;
 
 struct Paper(Guarded);
@@ -23,23 +23,23 @@ impl Paper {
     }
 
     #[track_caller]
-    fn assert_written(&mut self, part: impl Part, expected: impl AsRef<[u8]>) {
-        let bound = part.bound();
+    fn assert_written(&mut self, fragment: impl Fragment, expected: impl AsRef<[u8]>) {
+        let bound = fragment.bound() as usize;
         for &edge in Edge::ALL {
             let out = self.0.lend(edge, bound);
             out.fill(NOTHING_WRITTEN);
             let start = out.as_mut_ptr();
             // SAFETY: there are `bound` bytes.
-            let end = unsafe { part.write(start) };
+            let end = unsafe { fragment.write(start) };
             let written = end.addr() - start.addr();
-            assert!(written <= bound, "{written} bytes, but at most {bound} were promised");
+            assert!(written <= bound, "{written} bytes, but the bound is {bound}");
             let (found, expected) = (&out[..written], expected.as_ref());
             assert!(found == expected, "{}, not {}", found.escape_ascii(), expected.escape_ascii());
         }
     }
 }
 
-/// Texts that take as many bytes as they can, that take none too many, and that are mixed.
+/// Texts that take as many bytes as they can, as few, and something between.
 fn texts(len: usize) -> [String; 4] {
     let mixed = "a\"é\u{1}\\ \n\u{10ffff}".chars().cycle();
     let mixed = mixed.scan(0, |taken, character| {
@@ -55,7 +55,7 @@ fn escaped(text: &str) -> String {
     String::from_utf8(naive(text.as_bytes())).expect("an escaped text is a text")
 }
 
-const INTEGERS: [u64; 12] = [
+const INTEGERS: [u64; 14] = [
     0,
     9,
     10,
@@ -64,7 +64,9 @@ const INTEGERS: [u64; 12] = [
     99_999_999,
     100_000_000,
     999_999_999_999_999,
+    9_999_999_999_999_999,
     10_000_000_000_000_000,
+    99_999_999_999_999_999,
     i64::MAX as u64,
     10_000_000_000_000_000_000,
     u64::MAX,
@@ -88,27 +90,26 @@ fn numbers_and_words() {
     paper.assert_written(None::<u64>, "null");
     paper.assert_written(Duration::MAX, u64::MAX.to_string());
     for (yes, expected) in [(true, "7"), (false, "[")] {
-        paper.assert_written(Either { yes, parts: (7_u64, b"[") }, expected);
-    }
-    for (tail, expected) in [(Tail::NONE, ""), (Tail::COMMA, ","), (Tail::new(b"]}}\n"), "]}}\n")] {
-        paper.assert_written(tail, expected);
+        paper.assert_written(Either { yes, fragments: (7_u64, b"[") }, expected);
     }
     paper.assert_written(b"", "");
     paper.assert_written(br#"{"event":"#, r#"{"event":"#);
 }
 
 #[test]
-fn floats() {
+fn floats_are_spelt_as_ryu_does() {
     let mut paper = Paper::new();
     let mut assert_written = |number: f64| {
         let expected = ryu::Buffer::new().format_finite(number).to_owned();
         paper.assert_written(finite(number), expected);
     };
-    // The longest spelling of all among them, and one for each way to write a number out.
+    // The longest spelling among them, and both sides of each border between one way to write a float and another.
     for number in [0.0, 1.0, 0.1, 1.5e-7, 1e16, 1e-5, 5e-324, 2.225_073_858_507_201_4e-308, f64::MIN_POSITIVE, f64::MAX]
     {
-        assert_written(number);
-        assert_written(-number);
+        for number in [number, number.next_up(), number.next_down()].into_iter().filter(|number| number.is_finite()) {
+            assert_written(number);
+            assert_written(-number);
+        }
     }
     let mut bits = 1_u64;
     for _ in 0..if cfg!(miri) { 100 } else { 20_000 } {
@@ -117,22 +118,27 @@ fn floats() {
         if number.is_finite() {
             assert_written(number);
         }
-    }
-}
-
-#[test]
-fn texts_and_what_was_rendered_before() {
-    let mut paper = Paper::new();
-    for len in (0..=200).filter(|len| !cfg!(miri) || len % 23 == 0) {
-        for text in texts(len) {
-            paper.assert_written(text.as_str(), escaped(&text));
-            paper.assert_written(Rendered(text.as_bytes()), &text);
+        // Most floats of programs have no exponent.
+        let fraction = (bits >> 11) as f64 / (1_u64 << 53) as f64;
+        for power in [-6, -5, -3, 0, 1, 9, 15, 17] {
+            assert_written(fraction * 10_f64.powi(power));
         }
     }
 }
 
 #[test]
-fn rows() {
+fn strings_and_raw_text() {
+    let mut paper = Paper::new();
+    for len in (0..=200).filter(|len| !cfg!(miri) || len % 23 == 0) {
+        for text in texts(len) {
+            paper.assert_written(text.as_str(), escaped(&text));
+            paper.assert_written(Raw(text.as_bytes()), &text);
+        }
+    }
+}
+
+#[test]
+fn tuples() {
     let mut paper = Paper::new();
     for len in (0..=40).chain([63, 64, 65, 127, 128, 129, 200]).filter(|len| !cfg!(miri) || len % 13 == 0) {
         for text in texts(len) {
@@ -143,8 +149,8 @@ fn rows() {
             paper.assert_written(
                 (
                     (b"[", u64::MAX),
-                    (text, Rendered(text.as_bytes())),
-                    (i64::MIN, Either { yes: false, parts: (b"true", b"false") }, finite(-f64::MAX)),
+                    (text, Raw(text.as_bytes())),
+                    (i64::MIN, Either { yes: false, fragments: (b"true", b"false") }, finite(-f64::MAX)),
                 ),
                 format!("[{}{written}{text}{}false{:?}", u64::MAX, i64::MIN, -f64::MAX),
             );
@@ -156,26 +162,26 @@ fn rows() {
     }
 }
 
-/// A part put into a line gives the same, whatever room the line has.
+/// Puts `fragment` twice into lines that hold a byte already, and that have no room, some, or enough.
 #[track_caller]
-fn assert_put(part: impl Part, expected: &str) {
-    for room in [0, part.bound()] {
+fn assert_put(fragment: impl Fragment, expected: &str) {
+    for room in [0, 1 + expected.len() / 2, fragment.bound() as usize] {
         let mut line = Vec::with_capacity(1 + room);
         line.push(b'>');
-        let mut line = Buffer::append_to(line);
-        line.put(part);
-        line.put(part);
+        let mut line = Buffer::append_to(line, usize::MAX);
+        assert!(line.put(fragment) && line.put(fragment));
         let written = String::from_utf8(line.into_bytes()).expect("lines are UTF-8");
-        // Not `assert_eq`: nobody reads megabytes.
+        // `assert_eq!` would print megabytes.
         assert!(written == format!(">{expected}{expected}"), "{} bytes, not {}", written.len(), 1 + 2 * expected.len());
     }
 }
 
-/// Around the length from which a text is no longer written at once, alone or with others; around the pieces in which it is
-/// written then; and far beyond.
+/// The length from which a string's bound is beyond [`PIECEWISE`].
+const LONG: usize = PIECEWISE as usize / 6;
+
 #[test]
-fn texts_are_written_alike_on_either_side_of_what_counts_as_long() {
-    let borders = LONG - 8..=LONG + 2;
+fn long_strings_are_written_like_short_ones() {
+    let borders = LONG - 16..=LONG + 2;
     let pieces = [13, 14, 16].into_iter().flat_map(|power| (1 << power) - 1..=(1 << power) + 1);
     let under_miri = LONG + 1;
     for len in borders.chain(pieces).chain([40 * LONG]).filter(|len| !cfg!(miri) || *len == under_miri) {
@@ -185,32 +191,86 @@ fn texts_are_written_alike_on_either_side_of_what_counts_as_long() {
             assert_put(text, &written);
             assert_put((b"\"", text, b"\"}"), &format!("\"{written}\"}}"));
             assert_put((text, ((1_u64, text), b"true")), &format!("{written}1{written}true"));
-            assert_put((7_u64, Rendered(text.as_bytes()), "\n"), &format!("7{text}\\n"));
-            if !cfg!(miri) {
-                assert_put(
-                    (text, b",", text, b",", text, b",", text, b",", text, b",", text, b","),
-                    &format!("{written},").repeat(6),
-                );
+            assert_put((7_u64, Raw(text.as_bytes()), "\n"), &format!("7{text}\\n"));
+        }
+    }
+}
+
+#[test]
+fn a_long_string_does_not_reserve_its_worst_case() {
+    let text = "a".repeat(if cfg!(miri) { LONG + 1 } else { 64 * LONG });
+    let text = text.as_str();
+    let puts: [fn(&mut Buffer, &str); 3] = [
+        |line, text| _ = line.put(text),
+        |line, text| _ = line.put(Either { yes: true, fragments: (b"", text) }),
+        |line, text| (0..2).for_each(|_| _ = line.put((b"\"", text, b"\"", Raw(text.as_bytes())))),
+    ];
+    for put in puts {
+        let mut line = Buffer::append_to(Vec::new(), usize::MAX);
+        put(&mut line, text);
+        let line = line.into_bytes();
+        // A vector that grows doubles.
+        assert!(line.capacity() <= 2 * line.len() + 64 * 1024, "{} bytes for {}", line.capacity(), line.len());
+    }
+}
+
+#[test]
+fn a_line_takes_what_fits_its_limit_to_the_byte_and_nothing_more() {
+    let long = "a\n".repeat(if cfg!(miri) { 8 } else { LONG });
+    for text in ["", "a", "\n", "a longer text of a name and more", &long] {
+        let written = escaped(text);
+        let whole = format!("[{written}]7true");
+        for (limit, fits) in [(whole.len(), true), (whole.len() - 1, false), (0, false), (usize::MAX, true)] {
+            for capacity in [0, 1, whole.len() + 1, 8 * whole.len() + 200] {
+                let mut line = Vec::with_capacity(capacity);
+                line.push(b'>');
+                let mut line = Buffer::append_to(line, limit);
+                let is_put = line.put((b"[", text, b"]")) && line.put((7_u64, b"true"));
+                assert_eq!((is_put, line.stopped()), (fits, (!fits).then_some(Stop::TooLong)), "{limit} {text:?}");
+                if fits && limit < usize::MAX {
+                    assert!(!line.put(b"."), "the line is full");
+                } else if !fits {
+                    assert!(!line.put(b"."), "a stopped line takes nothing");
+                    line.resume(1);
+                    assert_eq!(line.put(b"x"), limit > 0);
+                    assert_eq!(line.into_bytes(), if limit > 0 { &b">x"[..] } else { b">" });
+                    continue;
+                }
+                assert_eq!(line.into_bytes(), format!(">{whole}").into_bytes());
             }
         }
     }
 }
 
 #[test]
-fn a_long_text_is_not_given_the_room_that_it_could_need_at_worst() {
-    let text = "a".repeat(if cfg!(miri) { LONG + 1 } else { 64 * LONG });
-    let text = text.as_str();
-    // Alone, with others, and behind what took room already.
-    let rows: [fn(&mut Buffer, &str); 3] = [
-        |line, text| line.put(text),
-        |line, text| line.put(Either { yes: true, parts: (b"", text) }),
-        |line, text| (0..2).for_each(|_| line.put((b"\"", text, b"\"", Rendered(text.as_bytes())))),
-    ];
-    for put in rows {
-        let mut line = Buffer::append_to(Vec::new());
-        put(&mut line, text);
-        let line = line.into_bytes();
-        // A vector that grows doubles.
-        assert!(line.capacity() <= 2 * line.len() + 64 * 1024, "{} bytes for {}", line.capacity(), line.len());
+fn what_no_memory_could_hold_stops_the_line() {
+    /// Claims that it may take nearly the whole address space.
+    #[derive(Clone, Copy)]
+    struct Huge;
+    // SAFETY: stores nothing.
+    unsafe impl Fragment for Huge {
+        fn bound(self) -> u64 {
+            isize::MAX as u64
+        }
+        unsafe fn write(self, to: *mut u8) -> *mut u8 {
+            to
+        }
     }
+    let mut line = Buffer::append_to(Vec::new(), usize::MAX);
+    assert!(line.put(b"before"));
+    assert!(!line.put(Huge));
+    assert_eq!(line.stopped(), Some(Stop::OutOfMemory));
+    assert!(!line.put(b"after"));
+    assert_eq!(line.into_bytes(), b"before");
+}
+
+#[test]
+fn a_comma_is_only_taken_back_behind_an_item() {
+    let mut line = Buffer::append_to(Vec::new(), usize::MAX);
+    line.put(b"[");
+    let start = line.len();
+    line.drop_trailing_comma(start);
+    line.put(b"1,");
+    line.drop_trailing_comma(start);
+    assert_eq!(line.into_bytes(), b"[1");
 }

@@ -5,25 +5,25 @@
 #![allow(unsafe_code)]
 
 #[cfg(not(all(unix, not(miri))))]
-pub(super) use self::exact::Guarded;
+pub(in crate::line) use self::exact::Guarded;
 #[cfg(all(unix, not(miri)))]
-pub(super) use self::pages::Guarded;
+pub(in crate::line) use self::pages::Guarded;
 
 /// The side on which the memory that is lent ends where the guard begins.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Edge {
+pub(in crate::line) enum Edge {
     Before,
     Behind,
 }
 
 impl Edge {
     /// Both, where that makes a difference.
-    pub(super) const ALL: &[Self] = if cfg!(miri) { &[Self::Behind] } else { &[Self::Before, Self::Behind] };
+    pub(in crate::line) const ALL: &[Self] = if cfg!(miri) { &[Self::Behind] } else { &[Self::Before, Self::Behind] };
 }
 
 impl Guarded {
     /// A copy of `text` at that edge.
-    pub(super) fn copy(&mut self, edge: Edge, text: &[u8]) -> &[u8] {
+    pub(in crate::line) fn copy(&mut self, edge: Edge, text: &[u8]) -> &[u8] {
         let copy = self.lend(edge, text.len());
         copy.copy_from_slice(text);
         copy
@@ -39,7 +39,7 @@ mod pages {
     use super::Edge;
 
     /// Whole pages between two that can't be touched.
-    pub(in crate::encode) struct Guarded {
+    pub(in crate::line) struct Guarded {
         start: NonNull<u8>,
         len: usize,
         page: usize,
@@ -47,7 +47,7 @@ mod pages {
 
     impl Guarded {
         /// Memory of which up to `most` bytes will be lent.
-        pub(in crate::encode) fn new(most: usize) -> Self {
+        pub(in crate::line) fn new(most: usize) -> Self {
             // SAFETY: only asks.
             let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
             let page = usize::try_from(page).expect("pages have a size");
@@ -65,7 +65,7 @@ mod pages {
         }
 
         /// `len` bytes at that edge. They hold whatever was left there.
-        pub(in crate::encode) fn lend(&mut self, edge: Edge, len: usize) -> &mut [u8] {
+        pub(in crate::line) fn lend(&mut self, edge: Edge, len: usize) -> &mut [u8] {
             // SAFETY: all that was opened: mapped memory is zero at first, and lives as long as this does.
             let all = unsafe { slice::from_raw_parts_mut(self.start.as_ptr(), self.len) };
             match edge {
@@ -113,14 +113,14 @@ mod exact {
     use super::Edge;
 
     /// Memory of its own for each time that it is lent.
-    pub(in crate::encode) struct Guarded(Box<[u8]>);
+    pub(in crate::line) struct Guarded(Box<[u8]>);
 
     impl Guarded {
-        pub(in crate::encode) fn new(_most: usize) -> Self {
+        pub(in crate::line) fn new(_most: usize) -> Self {
             Self(Box::default())
         }
 
-        pub(in crate::encode) fn lend(&mut self, _edge: Edge, len: usize) -> &mut [u8] {
+        pub(in crate::line) fn lend(&mut self, _edge: Edge, len: usize) -> &mut [u8] {
             self.0 = vec![0; len].into();
             &mut self.0
         }

@@ -47,7 +47,7 @@ pub(crate) fn check_header(decoder: &mut Decoder, line: &[u8]) -> bool {
     check_fault(found, line, Place::Header);
     let Ok(header) = decoded else { return false };
     let mut encoded = Vec::new();
-    encode_header(&header, ValueCapture::Full, &mut encoded);
+    encode_header(&header, &mut encoded);
     check_encoded(&encoded, line);
     assert_eq!(decoder.decode_header(&encoded).as_ref(), Ok(&header));
     true

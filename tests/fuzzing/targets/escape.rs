@@ -1,6 +1,6 @@
 //! Any string: every way to escape it gives the same bytes, and a JSON library reads it back.
 
-use cove_trace::fuzzing::escaped_in_all_ways;
+use cove_trace::fuzzing::escaped_by_every_backend;
 use cove_trace::{TraceEvent, ValueCapture};
 
 use super::lines::line;
@@ -18,7 +18,7 @@ pub(crate) fn check(data: &[u8]) {
     // With nothing behind it, so that a checking allocator sees a load that goes further.
     let shift = usize::from(*shift) % WIDEST;
     let shifted = [&vec![b'.'; shift], text.as_bytes()].concat().into_boxed_slice();
-    let ways = escaped_in_all_ways(&shifted[shift..]);
+    let ways = escaped_by_every_backend(&shifted[shift..]);
     assert!(ways.len() >= 3, "nothing is asserted of no way");
     for (name, escaped) in ways {
         let escaped = [b"\"", &escaped[..], b"\""].concat();

@@ -300,7 +300,7 @@ impl Run {
         };
         assert_eq!(failure, None, "a failure of the header is the caller's");
         let mut expected_start = Vec::new();
-        encode_header(&header, self.capture, &mut expected_start);
+        encode_header(&header, &mut expected_start);
         assert_eq!(writer.with(|writer| writer.file.clone()), expected_start);
 
         if self.policy.buffer > 0 {

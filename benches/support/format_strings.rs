@@ -1,4 +1,4 @@
-//! The same lines the usual way: a `String` and `format!` for each field.
+//! The same lines by `format!`, with a `String` for each part.
 
 use cove_trace::owned::{OwnedEvent, OwnedOutcome, OwnedValue};
 
