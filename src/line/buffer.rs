@@ -87,11 +87,6 @@ impl Buffer {
         self.pos.addr() - self.bytes.as_ptr().addr()
     }
 
-    /// The most bytes that may stand here.
-    pub(crate) fn limit(&self) -> u64 {
-        self.limit as u64
-    }
-
     /// Why the buffer takes no more, if it does not.
     #[inline(always)]
     pub(crate) fn stopped(&self) -> Option<Stop> {

@@ -15,6 +15,8 @@ use crate::names::ValueCapture;
 /// entered, and [`isolated`](Self::isolated) replaces the value from its first byte.
 pub(crate) struct Encoder {
     pub(crate) line: Buffer,
+    /// The most bytes of the line.
+    line_limit: usize,
     /// Containers that are open around the value being written.
     depth: usize,
     /// What went wrong in the value, unless the line was stopped by its length.
@@ -39,7 +41,7 @@ impl Encoder {
     pub(crate) fn append(out: &mut Vec<u8>, limit: usize, write: impl FnOnce(&mut Self)) -> bool {
         let start = out.len();
         let line = Buffer::append_to(std::mem::take(out), limit);
-        let mut encoder = Self { line, depth: 0, fault: None };
+        let mut encoder = Self { line, line_limit: limit, depth: 0, fault: None };
         write(&mut encoder);
         let is_whole = encoder.line.stopped().is_none();
         *out = encoder.line.into_bytes();
@@ -90,7 +92,7 @@ impl Encoder {
         match self.fault.take() {
             Some(Fault::Failed) => self.opaque(&of, b"failed while being written"),
             Some(Fault::WroteNothing) => self.opaque(&of, b"wrote no value"),
-            None => self.opaque(&of, (b"longer than ", self.line.limit(), b" bytes")),
+            None => self.opaque(&of, (b"longer than ", self.line_limit as u64, b" bytes")),
         }
     }
 
