@@ -15,6 +15,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::Mutex;
 use std::thread;
+use std::time::Duration;
 
 use allocation_counter::measure;
 use common::scratch_dir::ScratchDir;
@@ -432,6 +433,8 @@ fn fill_and_go_on(path: &Path, room: usize, make_room: impl FnOnce()) -> ErrorKi
     let used = bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
     assert!(used + LEFT_OVER > room, "{used} bytes of {room} used");
     make_room();
+    // After a second the next event is an attempt.
+    thread::sleep(Duration::from_millis(1_010));
     record(4 * MANY, FEW);
     assert_eq!(sink.dropped(), dropped, "there was room: {:?}", sink.last_error());
     sink.finish().writer.close().expect("it can be cut");

@@ -343,6 +343,6 @@ fn what_goes_wrong_with_a_guards_dump_can_be_asked_for() {
         quiet_panic();
     }));
     assert!(panicked.is_err());
-    assert_eq!(ring.last_error().expect("an error").to_string(), "the writer of the dump panicked");
+    assert_eq!(ring.last_error().expect("an error").to_string(), "the trace's writer panicked");
     assert_eq!(ring.dropped(), 0);
 }

@@ -1,16 +1,24 @@
 //! `JsonlSink` over writers that fail in every way a writer can: every line in the file is whole or a fragment alone on its
 //! line, what was lost is counted exactly, and nothing but the header's failure ever reaches the caller.
 
+mod common;
+
+use std::borrow::Cow;
+use std::cell::Cell;
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind, Write};
 use std::panic;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc;
 use std::sync::{Arc, OnceLock, Weak};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use cove_trace::sink::Finished;
-use cove_trace::{JsonlSink, RecordingBackend, TraceEvent, TraceHeader, TraceSink, ValueCapture};
+use common::print_call;
+use cove_trace::{
+    Finished, JsonlSink, RecordedValue, RecordingBackend, RunOutcome, TraceEvent, TraceHeader, TraceSink, TraceValue,
+    ValueCapture, ValueWriter,
+};
 
 /// What a scripted writer does when it is asked to write.
 #[derive(Debug, Clone, Copy)]
@@ -181,11 +189,167 @@ fn a_writer_that_takes_nothing_is_a_failure() {
 
 #[test]
 fn a_disk_that_is_full_for_a_while() {
-    // The header is the first call: calls 5 to 9 are the events 3 to 7.
+    // The header is the first call: calls 5 to 9 fail. After each failure twice as many events are lost without a call, so
+    // these calls are the events 3, 5, 8, 13 and 22, and the next one is event 39.
     let full = OnWrite::Fail(ErrorKind::StorageFull);
     let writes = [ALL, ALL, ALL, ALL, full, full, full, full, full];
-    let expected = lines((0..3).chain(8..12));
-    assert_outcome(Scripted::new(&writes, &[]), 12, &expected, 5, Some(ErrorKind::StorageFull));
+    let expected = lines((0..3).chain(39..45));
+    assert_outcome(Scripted::new(&writes, &[]), 45, &expected, 36, Some(ErrorKind::StorageFull));
+}
+
+#[test]
+fn a_success_ends_the_backoff() {
+    let full = OnWrite::Fail(ErrorKind::QuotaExceeded);
+    // Calls are the events 0, 2, 5, 6 and 8. A fragment is no success.
+    let writes = [full, full, ALL, full, ALL];
+    assert_outcome(Scripted::after_header(&writes, &[]), 9, &lines([5, 8]), 7, Some(ErrorKind::QuotaExceeded));
+    let fragment = OnWrite::Take(4);
+    let writes = [fragment, full, fragment, full, ALL];
+    let expected = format!("{}\n{}\n{}", &line(0)[..4], &line(2)[..3], line(5));
+    assert_outcome(Scripted::after_header(&writes, &[]), 6, &expected, 5, Some(ErrorKind::QuotaExceeded));
+    // Neither is another error, but that is tried again at once.
+    let writes = [full, OnWrite::Fail(ErrorKind::BrokenPipe), ALL];
+    assert_outcome(Scripted::after_header(&writes, &[]), 4, &lines([3]), 3, Some(ErrorKind::BrokenPipe));
+}
+
+/// Takes the header, and fails at every later call.
+struct Failing {
+    kind: ErrorKind,
+    calls: Arc<AtomicU64>,
+}
+
+impl Write for Failing {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.calls.fetch_add(1, Ordering::Relaxed) == 0 { Ok(bytes.len()) } else { Err(self.kind.into()) }
+    }
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+fn failing(kind: ErrorKind, buffer: usize) -> (JsonlSink<Failing>, Arc<AtomicU64>) {
+    let calls = Arc::new(AtomicU64::new(0));
+    let writer = Failing { kind, calls: Arc::clone(&calls) };
+    (JsonlSink::builder(&header()).buffer(buffer).open(writer).expect("the header is written"), calls)
+}
+
+#[test]
+fn attempts_to_write_back_off_while_there_is_no_room() {
+    const EVENTS: u64 = 100_000;
+    for buffer in [0, 100] {
+        for kind in [ErrorKind::StorageFull, ErrorKind::QuotaExceeded, ErrorKind::FileTooLarge] {
+            let start = Instant::now();
+            let (sink, calls) = failing(kind, buffer);
+            (0..EVENTS).for_each(|id| sink.record(&TraceEvent::TaskCancelled { id }));
+            sink.flush();
+            let (calls, seconds) = (calls.load(Ordering::Relaxed), start.elapsed().as_secs());
+            // The header, 17 attempts with 1 + 2 + 4 + ... events between them, the flush, and one attempt per second.
+            assert!(calls <= 1 + 17 + 1 + seconds, "{calls} calls in {seconds} s");
+            assert!(calls >= 1 + 12, "only {calls} calls");
+            assert_eq!(sink.dropped(), EVENTS);
+            assert_eq!(sink.last_error().unwrap().kind(), kind);
+        }
+    }
+    let (sink, calls) = failing(ErrorKind::BrokenPipe, 0);
+    (0..EVENTS).for_each(|id| sink.record(&TraceEvent::TaskCancelled { id }));
+    assert_eq!(calls.load(Ordering::Relaxed), 1 + EVENTS, "other errors can be over at the next event");
+    assert_eq!(sink.dropped(), EVENTS);
+}
+
+#[test]
+fn threads_share_one_backoff() {
+    const EVENTS: u64 = 20_000;
+    const THREADS: u64 = 8;
+    let start = Instant::now();
+    let (sink, calls) = failing(ErrorKind::StorageFull, 0);
+    thread::scope(|scope| {
+        for _ in 0..THREADS {
+            scope.spawn(|| (0..EVENTS).for_each(|id| sink.record(&TraceEvent::TaskCancelled { id })));
+        }
+    });
+    let (calls, seconds) = (calls.load(Ordering::Relaxed), start.elapsed().as_secs());
+    assert!(calls <= 1 + 18 + seconds, "{calls} calls in {seconds} s");
+    assert_eq!(sink.dropped(), EVENTS * THREADS);
+}
+
+#[test]
+fn what_is_lost_without_an_attempt_is_not_encoded() {
+    struct Counted(Cell<u64>);
+    impl TraceValue for Counted {
+        fn type_name(&self) -> Cow<'_, str> {
+            "Counted".into()
+        }
+        fn write(&self, out: ValueWriter<'_>) {
+            self.0.set(self.0.get() + 1);
+            out.unit();
+        }
+    }
+    let start = Instant::now();
+    let (sink, calls) = failing(ErrorKind::StorageFull, 0);
+    let value = Counted(Cell::new(0));
+    (0..1_000).for_each(|_| sink.record(&print_call(&[RecordedValue::Live(&value)], None)));
+    assert_eq!(sink.dropped(), 1_000);
+    // All but the header, with one for each second.
+    assert_eq!(value.0.get() + 1, calls.load(Ordering::Relaxed));
+    assert!(value.0.get() <= 10 + start.elapsed().as_secs());
+}
+
+#[test]
+fn the_events_that_close_a_run_are_attempted_in_any_case() {
+    let (sink, calls) = failing(ErrorKind::StorageFull, 0);
+    (0..100).for_each(|id| sink.record(&TraceEvent::TaskCancelled { id }));
+    let before = calls.load(Ordering::Relaxed);
+    sink.record(&TraceEvent::RunEnded { outcome: RunOutcome::Success, message: None });
+    assert_eq!(calls.load(Ordering::Relaxed), before + 1);
+    assert_eq!(sink.dropped(), 101);
+}
+
+#[test]
+fn a_second_after_a_failure_the_next_event_is_an_attempt() {
+    let writes = [OnWrite::Fail(ErrorKind::StorageFull); 9];
+    let sink = JsonlSink::new(Scripted::after_header(&writes, &[]), &header()).unwrap();
+    // The last failure is event 263, and event 520 would be the next attempt.
+    (0..300).for_each(|id| sink.record(&TraceEvent::TaskCancelled { id }));
+    assert_eq!(sink.dropped(), 300);
+    thread::sleep(Duration::from_millis(1_010));
+    (300..310).for_each(|id| sink.record(&TraceEvent::TaskCancelled { id }));
+    let finished = sink.finish();
+    assert_eq!(finished.dropped, 300);
+    assert_eq!(String::from_utf8(finished.writer.file).unwrap(), format!("{HEADER}\n{}", lines(300..310)));
+}
+
+#[test]
+fn a_writer_that_panics_when_it_is_dropped() {
+    struct Bomb(Arc<AtomicU64>);
+    impl Write for Bomb {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            Ok(bytes.len())
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+    impl Drop for Bomb {
+        fn drop(&mut self) {
+            self.0.fetch_add(1, Ordering::Relaxed);
+            unwind();
+        }
+    }
+    let dropped = Arc::new(AtomicU64::new(0));
+    let sink = || JsonlSink::new(Bomb(Arc::clone(&dropped)), &header()).unwrap();
+    drop(sink());
+    assert_eq!(dropped.load(Ordering::Relaxed), 1);
+    // A second panic while a thread unwinds would abort the process.
+    let outer = panic::catch_unwind(|| {
+        let _sink = sink();
+        unwind();
+    });
+    assert!(outer.is_err());
+    assert_eq!(dropped.load(Ordering::Relaxed), 2);
+    // A finished sink hands the writer back, so its drop is the caller's.
+    let Finished { writer, .. } = sink().finish();
+    assert_eq!(dropped.load(Ordering::Relaxed), 2);
+    std::mem::forget(writer);
 }
 
 #[test]
@@ -240,8 +404,8 @@ fn a_flush_that_fails_loses_nothing_and_is_remembered() {
 
 #[test]
 fn the_last_error_is_the_one_told() {
-    let writes = [OnWrite::Fail(ErrorKind::BrokenPipe), OnWrite::Fail(ErrorKind::StorageFull)];
-    assert_outcome(Scripted::after_header(&writes, &[]), 3, &lines(2..3), 2, Some(ErrorKind::StorageFull));
+    let writes = [OnWrite::Fail(ErrorKind::BrokenPipe), OnWrite::Fail(ErrorKind::WouldBlock)];
+    assert_outcome(Scripted::after_header(&writes, &[]), 3, &lines(2..3), 2, Some(ErrorKind::WouldBlock));
     // The flush comes after the write.
     let flushes = [OnFlush::Fail(ErrorKind::TimedOut)];
     assert_outcome(Scripted::after_header(&writes[..1], &flushes), 2, &lines(1..2), 1, Some(ErrorKind::TimedOut));
@@ -517,7 +681,8 @@ impl Random {
     }
 
     fn error(&mut self) -> ErrorKind {
-        [ErrorKind::Interrupted, ErrorKind::WouldBlock, ErrorKind::BrokenPipe, ErrorKind::StorageFull][self.below(4)]
+        // None of these makes the sink back off, which the model knows nothing of.
+        [ErrorKind::Interrupted, ErrorKind::WouldBlock, ErrorKind::BrokenPipe, ErrorKind::TimedOut][self.below(4)]
     }
 
     fn on_write(&mut self) -> OnWrite {

@@ -29,7 +29,7 @@ struct State {
     file: String,
     writes: usize,
     flushes: usize,
-    /// How many more bytes there is room for; as many as there are when it is none.
+    /// How many more bytes the writer takes before it fails. No limit if it is `None`.
     room: Option<usize>,
 }
 
@@ -54,7 +54,7 @@ impl Write for Shared {
         state.writes += 1;
         let taken = bytes.len().min(state.room.unwrap_or(usize::MAX));
         if taken == 0 {
-            return Err(ErrorKind::StorageFull.into());
+            return Err(ErrorKind::BrokenPipe.into());
         }
         if let Some(room) = &mut state.room {
             *room -= taken;
@@ -71,7 +71,7 @@ impl Write for Shared {
 
 fn buffered(size: usize) -> (Shared, JsonlSink<Shared>) {
     let writer = Shared::default();
-    let sink = JsonlSink::new(writer.clone(), &header()).expect("the header gets out").with_buffer(size);
+    let sink = JsonlSink::builder(&header()).buffer(size).open(writer.clone()).expect("the header gets out");
     (writer, sink)
 }
 
@@ -138,7 +138,7 @@ fn of_a_buffer_that_gets_out_in_part_exactly_the_events_behind_are_lost() {
         // Each event that still has some of its text to go: its newline alone is not enough.
         let lost = rest.trim_start_matches('\n').lines().count() as u64;
         assert_eq!(sink.dropped(), lost, "after {room} bytes");
-        assert_eq!(sink.last_error().unwrap().kind(), ErrorKind::StorageFull);
+        assert_eq!(sink.last_error().unwrap().kind(), ErrorKind::BrokenPipe);
 
         // The next starts on a fresh line, still in one write, and fails alone.
         record(&sink, [7]);
@@ -159,8 +159,9 @@ fn a_limit_ends_the_trace_where_the_first_event_is_missing() {
         for extra in 0..line(0).len() {
             let limit = HEADER.len() + lines(0..3).len() + extra;
             let writer = Shared::default();
-            let sink =
-                JsonlSink::new(writer.clone(), &header()).unwrap().with_buffer(buffer).with_byte_limit(limit as u64);
+            let header = header();
+            let builder = JsonlSink::builder(&header).buffer(buffer).byte_limit(limit as u64);
+            let sink = builder.open(writer.clone()).unwrap();
             record(&sink, 0..3);
             assert_eq!(sink.dropped(), 0);
             // The first of these is too long, the second would fit if anything did.
@@ -191,7 +192,7 @@ fn a_limit_ends_the_trace_where_the_first_event_is_missing() {
 fn only_what_got_out_counts_for_the_limit() {
     let writer = Shared::default();
     let limit = HEADER.len() + lines(0..3).len();
-    let sink = JsonlSink::new(writer.clone(), &header()).unwrap().with_byte_limit(limit as u64);
+    let sink = JsonlSink::builder(&header()).byte_limit(limit as u64).open(writer.clone()).unwrap();
     writer.state().room = Some(0);
     record(&sink, 100..150);
     assert_eq!(sink.dropped(), 50);

@@ -101,7 +101,7 @@ fn memory_is_flat_after_threads_that_come_and_go() {
 
 #[test]
 fn memory_is_flat_with_a_buffer() {
-    let sink = JsonlSink::new(Counter(0), &header()).unwrap().with_buffer(64 * 1024);
+    let sink = JsonlSink::builder(&header()).buffer(64 * 1024).open(Counter(0)).unwrap();
     assert_flat(&sink);
     let finished = sink.finish();
     assert_eq!((finished.dropped, finished.writer.0), (0, 1 + WAVES * THREADS * EVENTS));
