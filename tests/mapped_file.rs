@@ -1,7 +1,7 @@
 //! `MappedFile`: what was written is in the file, at its exact length once closed, whatever happens to the process and the
 //! disk meanwhile.
 #![cfg(target_os = "linux")]
-#![allow(unsafe_code, reason = "forks, mounts and limits")]
+#![allow(unsafe_code, reason = "forks, mounts, limits and signals")]
 
 mod common;
 
@@ -10,12 +10,14 @@ use std::env;
 use std::ffi::CString;
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, ErrorKind, Read, Write};
+use std::mem::MaybeUninit;
 use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Mutex;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use allocation_counter::measure;
 use common::scratch_dir::ScratchDir;
@@ -203,6 +205,10 @@ fn in_a_process_of_its_own() {
         }
         "small disk" => on_a_small_disk(place),
         "small limit" => under_a_small_limit(place),
+        "signal" => {
+            wait_for_a_signal(place);
+            true
+        }
         "fork" => {
             fork_while_threads_write(place);
             true
@@ -352,8 +358,16 @@ fn on_a_small_disk(place: &Path) -> bool {
     let place = Path::new(place.to_str().expect("a Unicode path"));
     let ballast = place.join("ballast");
     assert!(fs::write(&ballast, vec![1; 5 * MEGABYTE]).is_err());
-    let error = MappedFile::create(place.join("trace.jsonl")).expect_err("not even the first window has room");
-    assert_eq!(error.kind(), ErrorKind::StorageFull);
+    let path = place.join("trace.jsonl");
+    fs::write(&path, "").expect("an empty file needs no room");
+    for error in [
+        MappedFile::create(&path).expect_err("not even the first window has room"),
+        JsonlSink::builder(&header()).create_mapped(&path).expect_err("not even the first window has room"),
+    ] {
+        assert_eq!(error.kind(), ErrorKind::StorageFull);
+        assert!(error.to_string().contains(path.to_str().expect("a Unicode path")), "{error}");
+        assert_eq!(fs::read_dir(place).expect("it is there").count(), 2, "the old file and the ballast");
+    }
     fs::write(&ballast, vec![1; 2 * MEGABYTE]).expect("there is room");
     let error =
         fill_and_go_on(&place.join("trace.jsonl"), 2 * MEGABYTE, || fs::remove_file(&ballast).expect("it is there"));
@@ -432,6 +446,8 @@ fn fill_and_go_on(path: &Path, room: usize, make_room: impl FnOnce()) -> ErrorKi
     let bytes = fs::read(path).expect("it is there");
     let used = bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
     assert!(used + LEFT_OVER > room, "{used} bytes of {room} used");
+    assert_attempts_are_few(&sink);
+    let dropped = sink.dropped();
     make_room();
     // After a second the next event is an attempt.
     thread::sleep(Duration::from_millis(1_010));
@@ -443,10 +459,103 @@ fn fill_and_go_on(path: &Path, room: usize, make_room: impl FnOnce()) -> ErrorKi
     // Lines for which there was no room leave nothing behind.
     assert!(faults.is_empty(), "{faults:?}");
     let (early, late): (Vec<u64>, Vec<u64>) = ids.iter().partition(|id| **id < 4 * MANY);
-    assert_eq!(early.len() as u64 + dropped, 4 * MANY);
-    assert_eq!(BTreeSet::from_iter(early).len() as u64 + dropped, 4 * MANY);
+    assert_eq!(early.len() as u64 + dropped, 4 * MANY + TOO_LONG);
+    assert_eq!(BTreeSet::from_iter(early).len() as u64 + dropped, 4 * MANY + TOO_LONG);
     assert_eq!(BTreeSet::from_iter(late), BTreeSet::from_iter(4 * MANY..4 * (MANY + FEW)));
     error
+}
+
+/// How many events [`assert_attempts_are_few`] loses.
+const TOO_LONG: u64 = 100_000;
+
+/// Each attempt to get more room wakes the thread of the mapped file.
+fn assert_attempts_are_few(sink: &dyn TraceSink) {
+    let text = "x".repeat(4 * MEGABYTE);
+    let start = Instant::now();
+    let before = times_woken("cove-trace-map");
+    (0..TOO_LONG).for_each(|_| sink.record(&TraceEvent::TaskSpawned { id: 0, parent: None, scope: &text }));
+    let woken = times_woken("cove-trace-map") - before;
+    // One for each power of two, and one per second. Some wake it twice.
+    assert!(woken <= 2 * (18 + start.elapsed().as_secs()), "woken {woken} times");
+}
+
+/// How often a thread of this process has waited.
+fn times_woken(name: &str) -> u64 {
+    let tasks = fs::read_dir("/proc/self/task").expect("it is there").map(|task| task.expect("an entry").path());
+    let is_it = |task: &PathBuf| fs::read_to_string(task.join("comm")).is_ok_and(|comm| comm.trim() == name);
+    let task = tasks.into_iter().find(is_it).expect("the thread runs");
+    let status = fs::read_to_string(task.join("status")).expect("it is there");
+    let waits = status.lines().find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"));
+    waits.expect("Linux counts them").trim().parse().expect("a number")
+}
+
+/// A program that waits for a signal blocks it on its threads; ours must not take it.
+#[test]
+fn a_signal_that_the_program_waits_for_is_not_taken_by_the_thread() {
+    let directory = ScratchDir::new("mapped-signal");
+    let mut command = Command::new(env::current_exe().expect("this test has a path"));
+    // The main thread of the tests starts with the signal blocked.
+    // SAFETY: the call is async-signal-safe.
+    unsafe { command.pre_exec(|| change_mask(libc::SIG_BLOCK)) };
+    assert_ended("signal", start_by(command, "signal", &directory.path().join("trace.jsonl")));
+}
+
+/// A set that holds SIGTERM alone.
+fn only_sigterm() -> libc::sigset_t {
+    let mut set = MaybeUninit::uninit();
+    // SAFETY: the first call fills the set in, and the second changes it.
+    unsafe {
+        libc::sigemptyset(set.as_mut_ptr());
+        libc::sigaddset(set.as_mut_ptr(), libc::SIGTERM);
+        set.assume_init()
+    }
+}
+
+/// Blocks SIGTERM on this thread, or unblocks it.
+fn change_mask(how: libc::c_int) -> io::Result<()> {
+    // SAFETY: the pointer is to a whole set, and the old one is not asked for.
+    match unsafe { libc::pthread_sigmask(how, &only_sigterm(), std::ptr::null_mut()) } {
+        0 => Ok(()),
+        code => Err(io::Error::from_raw_os_error(code)),
+    }
+}
+
+fn wait_for_a_signal(place: &Path) {
+    change_mask(libc::SIG_UNBLOCK).expect("it is unblocked");
+    let sink = mapped(place);
+    change_mask(libc::SIG_BLOCK).expect("it is blocked");
+    (0..3_000).for_each(|id| sink.record(&event(id)));
+    let limit = libc::timespec { tv_sec: 20, tv_nsec: 0 };
+    // SAFETY: the pointers are to a whole set and a whole time; what the signal says is not asked for.
+    let signal = unsafe {
+        assert_eq!(libc::kill(libc::getpid(), libc::SIGTERM), 0);
+        libc::sigtimedwait(&only_sigterm(), std::ptr::null_mut(), &raw const limit)
+    };
+    assert_eq!(signal, libc::SIGTERM);
+    assert_eq!(sink.finish().dropped, 0);
+    // Creating the sink changed nothing about this thread.
+    let mut mask = MaybeUninit::uninit();
+    // SAFETY: the call fills the set in, which is read then.
+    let blocks = unsafe {
+        assert_eq!(libc::pthread_sigmask(libc::SIG_BLOCK, std::ptr::null(), mask.as_mut_ptr()), 0);
+        [libc::SIGTERM, libc::SIGINT, libc::SIGUSR1].map(|signal| libc::sigismember(mask.as_ptr(), signal))
+    };
+    assert_eq!(blocks, [1, 0, 0]);
+}
+
+#[test]
+fn a_sink_creates_a_mapped_file_with_the_header_in_it() {
+    let directory = ScratchDir::new("mapped-sink");
+    let path = directory.path().join("trace.jsonl");
+    fs::write(&path, "the old trace").unwrap();
+    let sink = JsonlSink::builder(&header()).create_mapped(&path).unwrap();
+    assert!(fs::read_to_string(&path).unwrap().starts_with("{\"event\":\"trace_header\","));
+    (0..10).for_each(|id| sink.record(&event(id)));
+    let finished = sink.finish();
+    assert!(finished.writer.is_mapped());
+    finished.writer.close().unwrap();
+    assert_eq!(read(&path).0, Vec::from_iter(0..10));
+    assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1);
 }
 
 #[test]

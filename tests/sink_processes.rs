@@ -1,5 +1,6 @@
 //! What only shows from outside of a process: it is killed, it forks, its file system is full.
 #![cfg(unix)]
+#![allow(unsafe_code, reason = "limits")]
 
 mod common;
 
@@ -7,7 +8,7 @@ use std::borrow::Cow;
 use std::cell::RefCell;
 use std::env;
 use std::fs::{self, File};
-use std::io::{BufWriter, ErrorKind, Write};
+use std::io::{BufWriter, ErrorKind, Seek, SeekFrom, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,8 +20,8 @@ use common::print_call;
 use common::process::{self, Fork, fork, this_test};
 use common::scratch_dir::ScratchDir;
 use cove_trace::{
-    JsonlSink, RecordedValue, RecordingBackend, RingSink, TraceEvent, TraceHeader, TraceReader, TraceSink, TraceValue,
-    ValueCapture, ValueWriter, create_trace_file,
+    JsonlSink, RecordedValue, RecordingBackend, RingSink, RunOutcome, TraceEvent, TraceHeader, TraceReader, TraceSink,
+    TraceValue, ValueCapture, ValueWriter, create_trace_file,
 };
 
 /// Which sink a process of its own records into.
@@ -412,9 +413,143 @@ fn a_full_file_system_while_threads_record() {
         return;
     }
     let test = this_test("record_into_a_full_file_system");
-    let output = in_a_small_file_system(directory.path(), &test).output().unwrap();
+    assert_held(&mut in_a_small_file_system(directory.path(), &test));
+}
+
+/// The names in a directory, in order.
+#[cfg(target_os = "linux")]
+fn names(directory: &Path) -> Vec<String> {
+    let entries = fs::read_dir(directory).unwrap();
+    let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+#[ignore = "runs in a process of its own, in a file system of its own"]
+#[cfg(target_os = "linux")]
+fn create_where_it_cannot_be_done() {
+    let Some(directory) = env::var_os(DIRECTORY) else { return };
+    let directory = Path::new(&directory);
+    let (path, ballast) = (directory.join("trace.jsonl"), directory.join("ballast"));
+    fs::write(&path, "old").unwrap();
+
+    assert!(fs::write(&ballast, vec![0; 2 * ROOM]).is_err());
+    let error = JsonlSink::builder(&header()).create(&path).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::StorageFull);
+    assert!(error.to_string().contains(path.to_str().unwrap()), "{error}");
+    assert_eq!(names(directory), ["ballast", "trace.jsonl"]);
+    assert_eq!(fs::read(&path).unwrap(), b"old");
+    fs::remove_file(&ballast).unwrap();
+
+    // As containers mount a single file.
+    let mounted = directory.join("mounted.jsonl");
+    fs::write(&mounted, "").unwrap();
+    assert!(Command::new("mount").arg("--bind").args([&path, &mounted]).status().unwrap().success());
+    for error in [create_trace_file(&mounted).unwrap_err(), JsonlSink::builder(&header()).create(&mounted).unwrap_err()]
+    {
+        assert_eq!(error.kind(), ErrorKind::ResourceBusy);
+        let text = error.to_string();
+        assert!(text.contains(mounted.to_str().unwrap()) && text.contains("mount its directory instead"), "{text}");
+        assert_eq!(names(directory), ["mounted.jsonl", "trace.jsonl"]);
+        assert_eq!(fs::read(&path).unwrap(), b"old");
+    }
+    writeln!(std::io::stdout(), "{HELD}").unwrap();
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_creation_that_fails_costs_nothing() {
+    let directory = ScratchDir::new("cannot-create");
+    let mut probe = in_a_small_file_system(directory.path(), &Command::new("true"));
+    if !probe.output().is_ok_and(|output| output.status.success()) {
+        writeln!(std::io::stderr(), "SKIPPED: no mount namespace to be had").unwrap();
+        return;
+    }
+    assert_held(&mut in_a_small_file_system(directory.path(), &this_test("create_where_it_cannot_be_done")));
+}
+
+#[track_caller]
+fn assert_held(command: &mut Command) {
+    let output = command.output().unwrap();
     let said = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success() && said.contains(HELD), "{said}");
+    assert!(output.status.success() && said.contains(HELD), "{} {said}", output.status);
+}
+
+// A limit on the size of files.
+
+const LIMIT: usize = 10_000;
+
+/// A write beyond the limit would end this process by a signal.
+fn limit_files_to(bytes: usize) {
+    let limit = libc::rlimit { rlim_cur: bytes as libc::rlim_t, rlim_max: libc::RLIM_INFINITY };
+    // SAFETY: the pointer is to a whole `rlimit`.
+    assert_eq!(unsafe { libc::setrlimit(libc::RLIMIT_FSIZE, &raw const limit) }, 0);
+}
+
+#[test]
+#[ignore = "runs in a process of its own, whose files are limited"]
+fn record_up_to_the_limit_of_files() {
+    const EVENTS: u64 = 1_000;
+    const RUN_ENDED: TraceEvent<'_> = TraceEvent::RunEnded { outcome: RunOutcome::Success, message: None };
+    let Some(directory) = env::var_os(DIRECTORY) else { return };
+    let directory = Path::new(&directory);
+    let path = directory.join("trace.jsonl");
+    limit_files_to(LIMIT);
+    let header = header();
+    let builder = || JsonlSink::builder(&header);
+
+    let check = |sink: JsonlSink<File>, before: usize| {
+        (0..EVENTS).for_each(|id| sink.record(&TraceEvent::TaskCancelled { id }));
+        let dropped = sink.dropped();
+        // Too long for what is left, if anything is.
+        sink.record(&TraceEvent::RunEnded { outcome: RunOutcome::Error, message: Some(&"x".repeat(100)) });
+        let finished = sink.finish();
+        assert_eq!(finished.dropped, dropped + 1);
+        let error = finished.last_error.unwrap();
+        assert_eq!(error.kind(), ErrorKind::FileTooLarge);
+        assert!(error.to_string().contains("ulimit -f"), "{error}");
+        let text = fs::read(&path).unwrap();
+        assert!(text.len() > LIMIT - 50 && text.len() <= LIMIT, "{} bytes", text.len());
+        let lines = text[before..].iter().filter(|byte| **byte == b'\n').count() as u64;
+        assert_eq!(lines - 1 + dropped, EVENTS);
+    };
+    check(builder().create(&path).unwrap(), 0);
+    check(builder().buffer(1_000).create(&path).unwrap(), 0);
+    check(builder().byte_limit(LIMIT as u64 + 1).create(&path).unwrap(), 0);
+    check(builder().open_file(File::create(&path).unwrap()).unwrap(), 0);
+    // What is there already counts, behind the position and before the end.
+    fs::write(&path, [b'.'; 5_000]).unwrap();
+    check(builder().open_file(File::options().append(true).open(&path).unwrap()).unwrap(), 5_000);
+    let mut file = File::create(&path).unwrap();
+    file.seek(SeekFrom::Start(5_000)).unwrap();
+    check(builder().open_file(file).unwrap(), 5_000);
+
+    // A smaller limit of the sink's own leaves room for the events that close a run.
+    let sink = builder().byte_limit(LIMIT as u64 - 100).create(&path).unwrap();
+    (0..EVENTS).for_each(|id| sink.record(&TraceEvent::TaskCancelled { id }));
+    let dropped = sink.dropped();
+    sink.record(&RUN_ENDED);
+    assert_eq!(sink.finish().dropped, dropped);
+    assert!(fs::read_to_string(&path).unwrap().ends_with("\"message\":null}\n"));
+
+    // Other kinds of files have no such limit.
+    builder().open_file(File::options().write(true).open("/dev/null").unwrap()).unwrap();
+
+    fs::write(&path, "old").unwrap();
+    limit_files_to(50);
+    let error = builder().create(&path).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::FileTooLarge);
+    assert!(error.to_string().contains(path.to_str().unwrap()), "{error}");
+    assert_eq!(fs::read(&path).unwrap(), b"old");
+    assert_eq!(fs::read_dir(directory).unwrap().count(), 1);
+    writeln!(std::io::stdout(), "{HELD}").unwrap();
+}
+
+#[test]
+fn the_limit_of_files_costs_events_and_is_no_signal() {
+    let directory = ScratchDir::new("limited");
+    assert_held(this_test("record_up_to_the_limit_of_files").env(DIRECTORY, directory.path()));
 }
 
 // Complaints.
