@@ -1,5 +1,5 @@
-//! `JsonlSink` over writers that fail in every way a writer can: every line in the file is whole or a fragment alone on its
-//! line, what was lost is counted exactly, and nothing but the header's failure ever reaches the caller.
+//! `JsonlSink` over writers that fail in every way a writer can: every line in the file is whole or a fragment alone on
+//! its line, what was lost is counted exactly, and nothing but the header's failure ever reaches the caller.
 
 mod common;
 
@@ -20,19 +20,19 @@ use cove_trace::{
     ValueCapture, ValueWriter,
 };
 
-/// What a scripted writer does when it is asked to write.
+/// What a scripted writer does in one call of `write`.
 #[derive(Debug, Clone, Copy)]
 enum OnWrite {
-    /// Takes at most so many bytes.
+    /// Takes at most this many bytes.
     Take(usize),
     Fail(ErrorKind),
-    /// Takes at most so many bytes, and claims to have taken so many more than it was given.
+    /// Takes at most `.0` bytes, and claims to have taken `.1` more than it was given.
     Overclaim(usize, usize),
-    /// Takes at most so many bytes and panics.
+    /// Takes at most this many bytes and panics.
     Panic(usize),
 }
 
-/// What a scripted writer does when it is asked to flush.
+/// What a scripted writer does in one call of `flush`.
 #[derive(Debug, Clone, Copy)]
 enum OnFlush {
     Done,
@@ -42,7 +42,7 @@ enum OnFlush {
 
 const ALL: OnWrite = OnWrite::Take(usize::MAX);
 
-/// Follows a script, and behaves when that has come to its end.
+/// A writer that follows a script, and succeeds after its end.
 #[derive(Debug, Default)]
 struct Scripted {
     writes: VecDeque<OnWrite>,
@@ -56,7 +56,7 @@ impl Scripted {
         Self { writes: writes.iter().copied().collect(), flushes: flushes.iter().copied().collect(), file: vec![] }
     }
 
-    /// A script that starts after the header, which gets out.
+    /// A script that starts after the header, which is written.
     fn after_header(writes: &[OnWrite], flushes: &[OnFlush]) -> Self {
         let mut scripted = Self::new(writes, flushes);
         scripted.writes.push_front(ALL);
@@ -96,7 +96,7 @@ impl Write for Scripted {
     }
 }
 
-/// Panics without the hook's message, of which there would be thousands.
+/// Panics without calling the panic hook, which would print thousands of messages.
 fn unwind() -> ! {
     panic::resume_unwind(Box::new("the writer's own"))
 }
@@ -112,7 +112,7 @@ fn line(id: u64) -> String {
     format!("{{\"event\":\"task_cancelled\",\"id\":{id}}}\n")
 }
 
-/// Records so many events, numbered from 0.
+/// Records `events` events, numbered from 0.
 fn record<W: Write + Send>(writer: W, events: u64) -> Finished<W> {
     let sink = JsonlSink::new(writer, &header()).expect("the header gets out");
     for id in 0..events {
@@ -125,7 +125,7 @@ fn record<W: Write + Send>(writer: W, events: u64) -> Finished<W> {
     finished
 }
 
-/// Holds what stands in the file after the header, how many events were counted as lost, and the last error.
+/// Asserts the text of the file after the header, the number of dropped events, and the last error.
 #[track_caller]
 fn assert_outcome(writer: Scripted, events: u64, file: &str, dropped: u64, last_error: Option<ErrorKind>) {
     let finished = record(writer, events);
@@ -189,8 +189,8 @@ fn a_writer_that_takes_nothing_is_a_failure() {
 
 #[test]
 fn a_disk_that_is_full_for_a_while() {
-    // The header is the first call: calls 5 to 9 fail. After each failure twice as many events are lost without a call, so
-    // these calls are the events 3, 5, 8, 13 and 22, and the next one is event 39.
+    // The header is the first call: calls 5 to 9 fail. After each failure twice as many events are lost without a call,
+    // so these calls are the events 3, 5, 8, 13 and 22, and the next one is event 39.
     let full = OnWrite::Fail(ErrorKind::StorageFull);
     let writes = [ALL, ALL, ALL, ALL, full, full, full, full, full];
     let expected = lines((0..3).chain(39..45));
@@ -245,7 +245,7 @@ fn attempts_to_write_back_off_while_there_is_no_room() {
             let (calls, seconds) = (calls.load(Ordering::Relaxed), start.elapsed().as_secs());
             // The header, 17 attempts with 1 + 2 + 4 + ... events between them, the flush, and one attempt per second.
             assert!(calls <= 1 + 17 + 1 + seconds, "{calls} calls in {seconds} s");
-            assert!(calls >= 1 + 12, "only {calls} calls");
+            assert!(calls > 12, "only {calls} calls");
             assert_eq!(sink.dropped(), EVENTS);
             assert_eq!(sink.last_error().unwrap().kind(), kind);
         }
@@ -360,7 +360,7 @@ fn a_failure_after_each_byte_of_a_line() {
         let (fragment, rest) = whole.split_at(out);
         let separator = if out == 0 { "" } else { "\n" };
         let expected = format!("{fragment}{separator}{}", lines(1..3));
-        // Its text is out when nothing but the newline is missing.
+        // An event that lacks only its newline is not lost.
         let dropped = u64::from(rest != "\n");
         let mut writes = vec![OnWrite::Take(out), broken];
         if out == 0 {
@@ -383,7 +383,7 @@ fn a_failure_after_each_byte_of_the_line_after_a_fragment() {
         let writes = [OnWrite::Take(fragment.len()), broken, OnWrite::Take(out), broken];
         assert_outcome(Scripted::after_header(&writes, &[]), 4, &expected, dropped, Some(ErrorKind::BrokenPipe));
     }
-    // Nothing of it got out, so the one after it has to end the fragment.
+    // None of its bytes were written, so the next line has to end the fragment.
     let expected = format!("{fragment}\n{}", lines(2..4));
     let writes = [OnWrite::Take(fragment.len()), broken, broken];
     assert_outcome(Scripted::after_header(&writes, &[]), 4, &expected, 2, Some(ErrorKind::BrokenPipe));
@@ -406,7 +406,7 @@ fn a_flush_that_fails_loses_nothing_and_is_remembered() {
 fn the_last_error_is_the_one_told() {
     let writes = [OnWrite::Fail(ErrorKind::BrokenPipe), OnWrite::Fail(ErrorKind::WouldBlock)];
     assert_outcome(Scripted::after_header(&writes, &[]), 3, &lines(2..3), 2, Some(ErrorKind::WouldBlock));
-    // The flush comes after the write.
+    // The flush fails after the write.
     let flushes = [OnFlush::Fail(ErrorKind::TimedOut)];
     assert_outcome(Scripted::after_header(&writes[..1], &flushes), 2, &lines(1..2), 1, Some(ErrorKind::TimedOut));
 }
@@ -459,7 +459,7 @@ fn a_full_device() {
     let full = || OpenOptions::new().write(true).open("/dev/full").unwrap();
     assert_eq!(JsonlSink::new(full(), &header()).unwrap_err().kind(), ErrorKind::StorageFull);
 
-    /// Takes the header, and has no room for more.
+    /// Keeps the header, and passes everything else to a full device.
     struct RoomForAHeader(Option<Vec<u8>>, File);
     impl Write for RoomForAHeader {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
@@ -525,7 +525,7 @@ fn errors_that_panic_when_they_are_dropped() {
     }
     impl std::error::Error for Bomb {}
 
-    /// Fails with such an error until it has failed three times.
+    /// Fails three times with such an error.
     #[derive(Default)]
     struct Bomber(Vec<u8>, u32);
     impl Write for Bomber {
@@ -548,11 +548,11 @@ fn errors_that_panic_when_they_are_dropped() {
     assert!((2..=3).contains(&sink.dropped()), "{} dropped", sink.dropped());
     let Finished { writer, last_error, .. } = sink.finish();
     assert!(String::from_utf8(writer.0).unwrap().ends_with(&line(3)));
-    // The last of them is ours to deal with.
+    // Its drop would panic here.
     std::mem::forget(last_error);
 }
 
-/// A writer that traces what it does, or whose panic is recorded by the program's panic hook.
+/// As a writer does that traces its own work, or a panic hook that records the writer's panic.
 #[test]
 fn a_writer_that_records_into_its_own_sink_does_not_wait_for_itself() {
     type Shared = Arc<OnceLock<Weak<JsonlSink<Recursive>>>>;
@@ -588,7 +588,7 @@ fn a_writer_that_records_into_its_own_sink_does_not_wait_for_itself() {
         done.send(sink).unwrap();
     });
     let sink = wait.recv_timeout(Duration::from_secs(20)).expect("recording comes to an end");
-    // The events of the writer itself can't be written, and are counted.
+    // The writer's own events are dropped.
     assert_eq!(sink.dropped(), 4);
 }
 
@@ -599,11 +599,11 @@ struct Predicted {
     dropped: u64,
     last_error: Option<ErrorKind>,
     failures: usize,
-    /// Whether the writer ever claimed what it had not done; then there is nothing to be said about the file's lines.
+    /// Whether the writer claimed more than it took. The file's lines are then unpredictable.
     lied: bool,
 }
 
-/// What the contract says about events 0 to `events` under a script, said byte for byte.
+/// Returns what the contract says about events 0 to `events` under a script, byte for byte.
 fn predict(events: u64, writes: &[OnWrite], flushes: &[OnFlush]) -> Predicted {
     let mut writes = writes.iter();
     let mut flushes = flushes.iter();
@@ -618,7 +618,7 @@ fn predict(events: u64, writes: &[OnWrite], flushes: &[OnFlush]) -> Predicted {
         if needs_newline {
             rest.insert(0, '\n');
         }
-        // What the sink knows to be the last byte out, and whether it knows.
+        // The last byte written, as far as the sink knows; `?` if it does not.
         let mut last_out = if needs_newline { '?' } else { '\n' };
         let mut failure = None;
         while failure.is_none() && !rest.is_empty() {
@@ -681,7 +681,7 @@ impl Random {
     }
 
     fn error(&mut self) -> ErrorKind {
-        // None of these makes the sink back off, which the model knows nothing of.
+        // None of these makes the sink back off, which the model does not cover.
         [ErrorKind::Interrupted, ErrorKind::WouldBlock, ErrorKind::BrokenPipe, ErrorKind::TimedOut][self.below(4)]
     }
 
@@ -704,13 +704,13 @@ impl Random {
     }
 }
 
-/// Every line of `file` is whole, a fragment alone, or empty; and the lines that were not lost are there, in order.
+/// Asserts that every line of `file` is whole, a fragment or empty, and that the lines that were not lost are in order.
 fn assert_whole_or_alone(file: &str, events: u64, predicted: &Predicted) {
     let mut next = 0;
     let mut whole = 0;
     let mut leftovers = 0;
     for found in file.split('\n') {
-        // What an event's line begins with tells it from any other.
+        // No line is the beginning of another.
         let id = (next..events).find(|&id| line(id).trim_end() == found);
         if let Some(id) = id {
             next = id + 1;
@@ -720,7 +720,7 @@ fn assert_whole_or_alone(file: &str, events: u64, predicted: &Predicted) {
             leftovers += 1;
         }
     }
-    // The end of the file is one, as the last line has a newline.
+    // The empty rest after the last newline counts as one.
     assert!(leftovers <= predicted.failures + 1, "{file:?}");
     assert!(whole >= events - predicted.dropped, "{file:?}");
 }

@@ -1,5 +1,5 @@
-//! What `JsonlSink` may be told: to gather lines in a buffer, and to stop at a length. The count of what is lost stays exact,
-//! byte for byte as a naive model says.
+//! The buffer and the byte limit of `JsonlSink`. The number of dropped events stays exact for every length of a partial
+//! write.
 
 use std::io::{self, ErrorKind, Write};
 use std::sync::{Arc, Mutex};
@@ -9,7 +9,10 @@ use cove_trace::{
     HeapSummary, JsonlSink, RecordingBackend, RunOutcome, TraceEvent, TraceHeader, TraceSink, ValueCapture,
 };
 
-const HEADER: &str = "{\"event\":\"trace_header\",\"version\":4,\"backend\":\"vm\",\"values\":\"full\",\"entry\":\"main.cove\",\"args\":[]}\n";
+const HEADER: &str = concat!(
+    r#"{"event":"trace_header","version":4,"backend":"vm","values":"full","entry":"main.cove","args":[]}"#,
+    "\n"
+);
 
 fn header() -> TraceHeader {
     TraceHeader::new(RecordingBackend::Vm, ValueCapture::Full, "main.cove")
@@ -23,7 +26,7 @@ fn lines(ids: impl IntoIterator<Item = u64>) -> String {
     ids.into_iter().map(line).collect()
 }
 
-/// What a [`Shared`] writer was asked to do, and what it is to do.
+/// What a [`Shared`] writer received, and when it fails.
 #[derive(Debug, Default)]
 struct State {
     file: String,
@@ -33,7 +36,7 @@ struct State {
     room: Option<usize>,
 }
 
-/// A writer that can be looked at while a sink has it.
+/// A writer whose state can be read and changed while a sink owns it.
 #[derive(Debug, Clone, Default)]
 struct Shared(Arc<Mutex<State>>);
 
@@ -42,7 +45,7 @@ impl Shared {
         self.0.lock().expect("nobody panics")
     }
 
-    /// What stands behind the header.
+    /// The text after the header.
     fn events(&self) -> String {
         self.state().file.strip_prefix(HEADER).expect("the header is there").to_owned()
     }
@@ -135,12 +138,12 @@ fn of_a_buffer_that_gets_out_in_part_exactly_the_events_behind_are_lost() {
         writer.state().room = Some(room);
         sink.flush();
         let (out, rest) = all.split_at(room);
-        // Each event that still has some of its text to go: its newline alone is not enough.
+        // An event is lost if some of its text is missing, but not if only its newline is.
         let lost = rest.trim_start_matches('\n').lines().count() as u64;
         assert_eq!(sink.dropped(), lost, "after {room} bytes");
         assert_eq!(sink.last_error().unwrap().kind(), ErrorKind::BrokenPipe);
 
-        // The next starts on a fresh line, still in one write, and fails alone.
+        // The next event starts on a line of its own, in one write, and fails alone.
         record(&sink, [7]);
         sink.flush();
         assert_eq!(sink.dropped(), lost + 1);
@@ -164,7 +167,7 @@ fn a_limit_ends_the_trace_where_the_first_event_is_missing() {
             let sink = builder.open(writer.clone()).unwrap();
             record(&sink, 0..3);
             assert_eq!(sink.dropped(), 0);
-            // The first of these is too long, the second would fit if anything did.
+            // The first of these is too long. The others would fit, but would leave a gap.
             record(&sink, [u64::MAX, 4, 5]);
             assert_eq!(sink.dropped(), 3);
             assert_eq!(sink.last_error().unwrap().kind(), ErrorKind::FileTooLarge);

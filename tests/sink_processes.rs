@@ -1,4 +1,4 @@
-//! What only shows from outside of a process: it is killed, it forks, its file system is full.
+//! Sinks in processes that are killed, that fork, or whose file system is full or limited.
 #![cfg(unix)]
 #![allow(unsafe_code, reason = "limits")]
 
@@ -24,16 +24,16 @@ use cove_trace::{
     TraceValue, ValueCapture, ValueWriter, create_trace_file,
 };
 
-/// Which sink a process of its own records into.
+/// The environment variable with the kind of sink that a child process uses.
 const SINK: &str = "COVE_TRACE_TEST_SINK";
-/// The directory that it works in.
+/// The environment variable with the directory that a child process works in.
 const DIRECTORY: &str = "COVE_TRACE_TEST_DIRECTORY";
 
 fn header() -> TraceHeader {
     TraceHeader::new(RecordingBackend::Vm, ValueCapture::Full, "main.cove")
 }
 
-/// The sinks that promise that an event is there once `record` has returned.
+/// The sinks that lose no event whose `record` returned.
 const SINKS: &[&str] = &["file"];
 
 fn open(sink: &str, path: &Path) -> Box<dyn TraceSink> {
@@ -46,7 +46,7 @@ fn open(sink: &str, path: &Path) -> Box<dyn TraceSink> {
     }
 }
 
-/// The ids of the `task_cancelled` events in a trace whose end may be torn.
+/// Returns the ids of the `task_cancelled` events in a trace whose end may be torn.
 fn ids(path: &Path) -> Vec<u64> {
     let mut trace = TraceReader::new(File::open(path).expect("it is there"));
     let mut ids = Vec::new();
@@ -74,7 +74,7 @@ fn record_until_killed() {
     let directory = Path::new(&directory);
     let sink = open(&sink, &directory.join("trace.jsonl"));
     let mut returned = File::create(directory.join("returned")).unwrap();
-    // As long as it is not killed: the test that started it may be, too.
+    // The deadline ends it if the test that would kill it is killed itself.
     let deadline = Instant::now() + Duration::from_secs(20);
     for id in 0.. {
         sink.record(&TraceEvent::TaskCancelled { id });
@@ -149,7 +149,7 @@ fn children_forked_while_threads_record_leave_the_trace_alone() {
                 let was_silent = !sink.is_recording();
                 sink.record(&TraceEvent::TaskCancelled { id: u64::MAX });
                 sink.flush();
-                // The child's own trace is no business of its parent's.
+                // The child's own sink works.
                 let own = JsonlSink::new(Vec::new(), &header()).unwrap();
                 own.record(&TraceEvent::TaskCancelled { id: 1 });
                 was_silent && sink.dropped() == 0 && sink.last_error().is_none() && own.finish().writer.len() > 100
@@ -168,7 +168,7 @@ fn children_forked_while_threads_record_leave_the_trace_alone() {
     }
 }
 
-/// Some of the children are made while a thread holds the ring's lock.
+/// Some of the children are forked while a thread holds the lock of the ring.
 #[test]
 fn children_forked_while_threads_record_into_a_ring_leave_it_alone() {
     const FORKS: u64 = 200;
@@ -194,7 +194,7 @@ fn children_forked_while_threads_record_into_a_ring_leave_it_alone() {
                 }));
                 let is_refused = ring.dump(&mut std::io::sink()).is_err();
                 let knows_nothing = ring.overwritten() == 0 && ring.dropped() == 0 && ring.last_error().is_none();
-                // The child's own ring is no business of its parent's.
+                // The child's own ring works.
                 let own = RingSink::new(1024, &header());
                 own.record(&TraceEvent::TaskCancelled { id: 1 });
                 let own = own.dump(&mut Vec::new()).is_ok();
@@ -210,7 +210,7 @@ fn children_forked_while_threads_record_into_a_ring_leave_it_alone() {
     assert!(!String::from_utf8(dump).unwrap().contains("task_cancelled"));
 }
 
-/// The events that a child inherits in a buffer stay the parent's.
+/// Only the parent writes the events in a buffer that the child inherits.
 #[test]
 fn a_sink_dropped_or_finished_in_a_forked_child_writes_nothing() {
     let directory = ScratchDir::new("dropped-in-child");
@@ -262,7 +262,7 @@ fn not_even_the_writers_own_buffer_is_written_by_a_forked_child() {
     assert_eq!(ids(&path), [0]);
 }
 
-/// A value whose own code forks: the child comes back into the middle of `record`.
+/// The value's own code forks, so the child returns into the middle of `record`.
 #[test]
 fn a_child_forked_by_a_value_does_not_write_the_line() {
     struct Forks(RefCell<Option<Fork>>);
@@ -286,12 +286,11 @@ fn a_child_forked_by_a_value_does_not_write_the_line() {
 
 // A full file system.
 
-/// The size of the file system that gets full.
+/// The size in bytes of the small file system.
 const ROOM: usize = 1 << 20;
 
-/// Four threads record more into `writer` than there is room for; then `make_room` is called and they go on. Holds that
-/// nothing stops, that what is lost is counted exactly, and that each fragment stands alone on its line of the file. Gives the
-/// number of fragments.
+/// Records more into `writer` than there is room for, from four threads, calls `make_room` and records on. Asserts that
+/// the number of dropped events is exact and that each fragment is alone on its line. Returns the number of fragments.
 fn record_until_full_and_on<W: Write + Send>(
     writer: W,
     make_room: impl FnOnce(),
@@ -354,8 +353,8 @@ fn record_into_a_full_file_system() {
     writeln!(std::io::stdout(), "{HELD}").unwrap();
 }
 
-/// A model of a full file system, for machines where none can be mounted: a write takes what there is room for, and the next
-/// one fails. After each failure a few bytes become free, so that there is more than one fragment.
+/// A model of a full file system, for machines where none can be mounted: a write takes what there is room for, and the
+/// next one fails. After each failure a few bytes become free, so that there is more than one fragment.
 #[test]
 fn a_writer_that_is_full_for_a_while_as_threads_record() {
     #[derive(Clone)]
@@ -391,7 +390,7 @@ fn a_writer_that_is_full_for_a_while_as_threads_record() {
     assert!(fragments > 8, "only {fragments} fragments");
 }
 
-/// What a process of its own says when all was as it should be.
+/// Printed by a child process that found everything correct.
 const HELD: &str = "all as it should be";
 
 /// Runs a command in a mount namespace with a small file system at `directory`.
@@ -418,9 +417,9 @@ fn a_full_file_system_while_threads_record() {
 
 /// The names in a directory, in order.
 #[cfg(target_os = "linux")]
-fn names(directory: &Path) -> Vec<String> {
-    let entries = fs::read_dir(directory).unwrap();
-    let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+fn names(directory: &Path) -> Vec<std::ffi::OsString> {
+    let entries = fs::read_dir(directory).expect("it is there");
+    let mut names: Vec<_> = entries.map(|entry| entry.expect("an entry").file_name()).collect();
     names.sort();
     names
 }
@@ -442,7 +441,7 @@ fn create_where_it_cannot_be_done() {
     assert_eq!(fs::read(&path).unwrap(), b"old");
     fs::remove_file(&ballast).unwrap();
 
-    // As containers mount a single file.
+    // Containers mount a single file like this.
     let mounted = directory.join("mounted.jsonl");
     fs::write(&mounted, "").unwrap();
     assert!(Command::new("mount").arg("--bind").args([&path, &mounted]).status().unwrap().success());
@@ -471,7 +470,7 @@ fn a_creation_that_fails_costs_nothing() {
 
 #[track_caller]
 fn assert_held(command: &mut Command) {
-    let output = command.output().unwrap();
+    let output = command.output().expect("it can be run");
     let said = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success() && said.contains(HELD), "{} {said}", output.status);
 }
@@ -502,7 +501,7 @@ fn record_up_to_the_limit_of_files() {
     let check = |sink: JsonlSink<File>, before: usize| {
         (0..EVENTS).for_each(|id| sink.record(&TraceEvent::TaskCancelled { id }));
         let dropped = sink.dropped();
-        // Too long for what is left, if anything is.
+        // Longer than the rest of the limit.
         sink.record(&TraceEvent::RunEnded { outcome: RunOutcome::Error, message: Some(&"x".repeat(100)) });
         let finished = sink.finish();
         assert_eq!(finished.dropped, dropped + 1);
@@ -518,7 +517,7 @@ fn record_up_to_the_limit_of_files() {
     check(builder().buffer(1_000).create(&path).unwrap(), 0);
     check(builder().byte_limit(LIMIT as u64 + 1).create(&path).unwrap(), 0);
     check(builder().open_file(File::create(&path).unwrap()).unwrap(), 0);
-    // What is there already counts, behind the position and before the end.
+    // The bytes before the end or the position count.
     fs::write(&path, [b'.'; 5_000]).unwrap();
     check(builder().open_file(File::options().append(true).open(&path).unwrap()).unwrap(), 5_000);
     let mut file = File::create(&path).unwrap();

@@ -1,5 +1,5 @@
-//! `create_trace_file` and the sinks that create a file: a new file of its owner's, which replaces an old one as a whole or not
-//! at all.
+//! `create_trace_file` and sinks that create a file make a new file, for its owner alone, which replaces an old one as a
+//! whole or not at all.
 
 mod common;
 
@@ -57,9 +57,8 @@ fn a_second_run_on_the_same_path_leaves_the_first_one_its_file() {
         JsonlSink::new(create_trace_file(&path).unwrap(), &header).unwrap()
     };
     let header = |entry: &str| {
-        format!(
-            "{{\"event\":\"trace_header\",\"version\":4,\"backend\":\"ast\",\"values\":\"full\",\"entry\":\"{entry}\",\"args\":[]}}\n"
-        )
+        let start = r#"{"event":"trace_header","version":4,"backend":"ast","values":"full","entry""#;
+        format!("{start}:\"{entry}\",\"args\":[]}}\n")
     };
     let line = |id| format!("{{\"event\":\"task_cancelled\",\"id\":{id}}}\n");
 
@@ -221,7 +220,7 @@ fn a_fresh_file_has_its_name_only_once_it_is_complete() {
     fresh.persist().unwrap().write_all(b"er").unwrap();
     assert_eq!(fs::read(&path).unwrap(), b"newer");
 
-    // What appears at the name meanwhile is not replaced if it cannot be.
+    // A directory that appears at the name meanwhile stays.
     let fresh = FreshFile::create(directory.path().join("taken")).unwrap();
     fs::create_dir(directory.path().join("taken")).unwrap();
     assert!(fresh.persist().is_err());
@@ -243,7 +242,7 @@ mod unix {
         fs::symlink_metadata(path).expect("the file is there").permissions().mode() & 0o7777
     }
 
-    /// Tells the process started by the next test where to create a file.
+    /// The environment variable with the path at which a child process creates a file.
     const CREATE_AT: &str = "COVE_TRACE_TEST_CREATE_AT";
 
     #[test]
@@ -264,7 +263,7 @@ mod unix {
                     fs::write(&path, "old").unwrap();
                     fs::set_permissions(&path, Permissions::from_mode(before)).unwrap();
                 }
-                // A umask belongs to the whole process, so each one is set in a process of its own.
+                // A umask applies to a whole process, so each one gets a process of its own.
                 let created = Command::new("sh")
                     .args(["-c", "umask \"$1\" && shift && exec \"$@\"", "sh", umask])
                     .arg(env::current_exe().unwrap())
@@ -323,7 +322,7 @@ mod unix {
         let directory = ScratchDir::new("no-file");
         let fifo = directory.path().join("fifo");
         assert!(Command::new("mkfifo").arg(&fifo).status().unwrap().success());
-        // Nobody reads it: opening it to write would wait for ever.
+        // Opening a FIFO without a reader would block.
         assert_eq!(create_trace_file(&fifo).unwrap_err().kind(), ErrorKind::InvalidInput);
         assert!(fs::symlink_metadata(&fifo).unwrap().file_type().is_fifo());
 
@@ -355,7 +354,7 @@ mod unix {
         fs::set_permissions(&place, Permissions::from_mode(0o700)).unwrap();
     }
 
-    /// Nobody can create a file there, whoever they are.
+    /// Not even root can create a file there.
     #[cfg(target_os = "linux")]
     #[test]
     fn a_place_of_the_kernels_is_an_error() {

@@ -9,8 +9,9 @@ use cove_trace::sink::FreshFile;
 use crate::diagnostics::Diagnostics;
 use crate::output::Output;
 
-/// A trace on its way out. A file is made when there is something to write, and gets its name when it is whole: whatever ends
-/// the command before that (a full disk, say), what stood under the name stays, and nothing that looks whole is left.
+/// A trace on its way out. A file is made when there is something to write, and gets its name when it is whole:
+/// whatever ends the command before that (a full disk, say), what stood under the name stays, and nothing that looks
+/// whole is left.
 pub(crate) struct Target<'a> {
     /// The file to write; none for standard output.
     path: Option<&'a Path>,
@@ -65,8 +66,8 @@ impl<'a> Target<'a> {
         file.writer.write_all(bytes).map_err(Stop::File)
     }
 
-    /// Gives the file its name, and the name back to be said. None when nothing was written, or to standard output, of which
-    /// the rest is not flushed here.
+    /// Gives the file its name, and the name back to be said. None when nothing was written, or to standard output, of
+    /// which the rest is not flushed here.
     pub(crate) fn finish(&mut self) -> Result<Option<String>, Stop> {
         let (Some(path), Some(file)) = (self.path, self.file.take()) else { return Ok(None) };
         file.finish().map_err(Stop::File)?;

@@ -41,12 +41,12 @@ impl<'h> JsonlSinkBuilder<'h> {
         Self { header, buffer_size: 0, byte_limit: u64::MAX }
     }
 
-    /// Gathers lines in a buffer of `bytes` bytes, which is allocated when the sink is opened. With 0, the default, each
-    /// line is written and flushed at once.
+    /// Gathers lines in a buffer of `bytes` bytes, which is allocated when the sink is opened. With 0, the default,
+    /// each line is written and flushed at once.
     ///
     /// The buffer is written and flushed when the next line does not fit, after a `run_ended`, by
-    /// [`flush`](JsonlSink::flush), and when the sink is finished or dropped. A line longer than the buffer is written by
-    /// itself.
+    /// [`flush`](JsonlSink::flush), and when the sink is finished or dropped. A line longer than the buffer is written
+    /// by itself.
     ///
     /// A buffered line costs a copy instead of a system call. A killed process loses the buffered lines. A failed write
     /// loses the unwritten part of the buffer; [`dropped`](JsonlSink::dropped) stays exact.
@@ -57,8 +57,8 @@ impl<'h> JsonlSinkBuilder<'h> {
 
     /// Limits the trace to `bytes` bytes, its header included.
     ///
-    /// The first event that does not fit and all later ones are [dropped](JsonlSink::dropped) without being encoded, so the
-    /// trace is the beginning of the run, without a gap. The events that close a run (`entry_exit`, `heap_summary`,
+    /// The first event that does not fit and all later ones are [dropped](JsonlSink::dropped) without being encoded, so
+    /// the trace is the beginning of the run, without a gap. The events that close a run (`entry_exit`, `heap_summary`,
     /// `run_ended`) are still written, on top of the limit. A header that is longer than the limit is written, too.
     pub const fn byte_limit(mut self, bytes: u64) -> Self {
         self.byte_limit = bytes;
@@ -68,13 +68,13 @@ impl<'h> JsonlSinkBuilder<'h> {
     /// Writes the header to `writer` and flushes it.
     ///
     /// The sink cannot know the limits of the writer. Over a file use [`open_file`](Self::open_file) or
-    /// [`create`](Self::create): only these stop before the process's limit on the size of files, at which a write raises
-    /// `SIGXFSZ` and ends the program.
+    /// [`create`](Self::create): only these stop before the process's limit on the size of files, at which a write
+    /// raises `SIGXFSZ` and ends the program.
     ///
     /// # Errors
     ///
-    /// If the header cannot be written and flushed, if the buffer cannot be allocated, or if the system has no memory to
-    /// watch for forks.
+    /// If the header cannot be written and flushed, if the buffer cannot be allocated, or if the system has no memory
+    /// to watch for forks.
     pub fn open<W: Write>(self, writer: W) -> io::Result<JsonlSink<W>> {
         self.open_within(writer, u64::MAX)
     }
@@ -82,8 +82,8 @@ impl<'h> JsonlSinkBuilder<'h> {
     /// Writes the header to `file`, at its current position, and flushes it.
     ///
     /// On Unix, if the process has a limit on the size of files (`RLIMIT_FSIZE`, `ulimit -f`), the limit at this moment
-    /// becomes a limit of the sink. Events over it are [dropped](JsonlSink::dropped), those that close a run included. What
-    /// the file holds already counts. A limit that is lowered later, and what other writers append, are not seen.
+    /// becomes a limit of the sink. Events over it are [dropped](JsonlSink::dropped), those that close a run included.
+    /// What the file holds already counts. A limit that is lowered later, and what other writers append, are not seen.
     ///
     /// # Errors
     ///
@@ -96,12 +96,13 @@ impl<'h> JsonlSinkBuilder<'h> {
     /// Creates the file at `path` by the rules of [`create_trace_file`](super::create_trace_file), and opens it as
     /// [`open_file`](Self::open_file) does.
     ///
-    /// The file takes the place of an old one only after its header is written, so a failure leaves the old file as it was,
-    /// and no temporary file.
+    /// The file takes the place of an old one only after its header is written, so a failure leaves the old file as it
+    /// was, and no temporary file.
     ///
     /// # Errors
     ///
-    /// Those of [`create_trace_file`](super::create_trace_file) and of [`open_file`](Self::open_file). The text has the path.
+    /// Those of [`create_trace_file`](super::create_trace_file) and of [`open_file`](Self::open_file). The text has the
+    /// path.
     pub fn create(self, path: impl AsRef<Path>) -> io::Result<JsonlSink<File>> {
         create_with(path.as_ref(), |file| self.open_file(file))
     }

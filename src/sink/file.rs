@@ -7,11 +7,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Creates the file of a trace, readable and writable only by its owner where the platform supports it.
 ///
-/// The file is new: it is created in the directory of `path` under the temporary name `.cove-trace.PID.N`, with owner-only
-/// permissions from its first byte (mode 0600 on Unix, whatever the umask), and then renamed to `path`. A reader of the old
-/// file, or a run that still records into it, keeps it whole. Other hard links to the old file keep it, too.
+/// The file is new: it is created in the directory of `path` under the temporary name `.cove-trace.PID.N`, with
+/// owner-only permissions from its first byte (mode 0600 on Unix, whatever the umask), and then renamed to `path`. A
+/// reader of the old file, or a run that still records into it, keeps it whole. Other hard links to the old file keep
+/// it, too.
 ///
-/// To write a header before the old file is replaced, use [`JsonlSinkBuilder::create`](super::JsonlSinkBuilder::create).
+/// To write a header before the old file is replaced, use
+/// [`JsonlSinkBuilder::create`](super::JsonlSinkBuilder::create).
 ///
 /// # Errors
 ///
@@ -39,8 +41,8 @@ pub(super) fn create_with<T>(path: &Path, open: impl FnOnce(File) -> io::Result<
 
 /// A new file under a temporary name, which gets its final name when it is complete.
 ///
-/// The rules of [`create_trace_file`] apply. The file is removed if it is dropped before it [gets its name](Self::persist); a
-/// killed process leaves it behind as `.cove-trace.PID.N`.
+/// The rules of [`create_trace_file`] apply. The file is removed if it is dropped before it [gets its
+/// name](Self::persist); a killed process leaves it behind as `.cove-trace.PID.N`.
 ///
 /// ```
 /// use std::io::Write;

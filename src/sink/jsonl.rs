@@ -19,23 +19,26 @@ use crate::names::ValueCapture;
 
 /// Writes one JSON object per line to `W`.
 ///
-/// Each event is encoded on the thread that records it, outside the lock. Without a [buffer](JsonlSinkBuilder::buffer), the
-/// line is then written with a single `write` and flushed, so a killed process loses no event whose `record` returned.
+/// Each event is encoded on the thread that records it, outside the lock. Without a [buffer](JsonlSinkBuilder::buffer),
+/// the line is then written with a single `write` and flushed, so a killed process loses no event whose `record`
+/// returned.
 ///
 /// Once the header is written, the sink raises no error, prints nothing and does not panic. It counts what it loses:
 ///
-/// - An event that was not written whole is [dropped](Self::dropped). A failed write leaves at most one fragment, and the
-///   next line starts on a line of its own.
-/// - After a write that fails for lack of room (`StorageFull`, `QuotaExceeded`, `FileTooLarge`) the sink backs off: it drops
-///   1 event without an attempt to write it, then 2, 4, 8 and so on while attempts fail, but it always makes an attempt when
-///   the last one is a second old. A dropped event is not encoded. The events that close a run (`entry_exit`,
-///   `heap_summary`, `run_ended`) are always attempted. After any other error the next event is an attempt.
+/// - An event that was not written whole is [dropped](Self::dropped). A failed write leaves at most one fragment, and
+///   the next line starts on a line of its own.
+/// - After a write that fails for lack of room (`StorageFull`, `QuotaExceeded`, `FileTooLarge`) the sink backs off: it
+///   drops 1 event without an attempt to write it, then 2, 4, 8 and so on while attempts fail, but it always makes an
+///   attempt when the last one is a second old. A dropped event is not encoded. The events that close a run
+///   (`entry_exit`, `heap_summary`, `run_ended`) are always attempted. After any other error the next event is an
+///   attempt.
 /// - A failed flush loses nothing by itself and is kept as the [last error](Self::last_error).
 /// - `Interrupted` is retried. `WouldBlock` is a failure, so give the sink a blocking writer.
-/// - An event that the writer records into its own sink (or that a panic hook records when the writer panics) is dropped.
+/// - An event that the writer records into its own sink (or that a panic hook records when the writer panics) is
+///   dropped.
 ///
-/// A writer with a buffer of its own ([`BufWriter`](io::BufWriter)) makes the count inexact, because it reports bytes as
-/// written that are not. Use [`buffer`](JsonlSinkBuilder::buffer) instead.
+/// A writer with a buffer of its own ([`BufWriter`](io::BufWriter)) makes the count inexact, because it reports bytes
+/// as written that are not. Use [`buffer`](JsonlSinkBuilder::buffer) instead.
 ///
 /// In a forked child (Unix) the parent's sink records nothing: [`record`](TraceSink::record) returns,
 /// [`is_recording`](TraceSink::is_recording) is false, and dropping the sink leaves the writer untouched, its `Drop`
@@ -44,8 +47,8 @@ use crate::names::ValueCapture;
 ///
 /// No library can prevent two things. A file that reaches the process's limit on the size of files (`ulimit -f`) raises
 /// `SIGXFSZ`, which ends the program, unless the sink knows the limit: it does if it was opened by
-/// [`create`](JsonlSinkBuilder::create) or [`open_file`](JsonlSinkBuilder::open_file). And with `panic = "abort"` a panic in
-/// the writer ends the program.
+/// [`create`](JsonlSinkBuilder::create) or [`open_file`](JsonlSinkBuilder::open_file). And with `panic = "abort"` a
+/// panic in the writer ends the program.
 ///
 /// ```
 /// use cove_trace::{JsonlSink, RecordingBackend, TraceEvent, TraceHeader, TraceSink, ValueCapture};
@@ -72,8 +75,8 @@ use crate::names::ValueCapture;
 pub struct JsonlSink<W: Write> {
     capture: ValueCapture,
     guard: ForkGuard,
-    /// What `Output::is_refusing` returned last. It is read outside the lock, so that an event that will be lost need not be
-    /// encoded.
+    /// What `Output::is_refusing` returned last. It is read outside the lock, so that an event that will be lost need
+    /// not be encoded.
     is_refusing: AtomicBool,
     output: ReentryDetectingMutex<Output<W>>,
     losses: Losses,
@@ -95,7 +98,6 @@ impl JsonlSink<File> {
     /// Starts a sink that writes `header` first and records values as `header.values` says.
     ///
     /// The builder's last call chooses the writer, which need not be a file.
-    #[must_use]
     pub const fn builder(header: &TraceHeader) -> JsonlSinkBuilder<'_> {
         JsonlSinkBuilder::new(header)
     }

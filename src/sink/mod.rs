@@ -30,8 +30,8 @@ use crate::event::TraceEvent;
 
 /// Where trace events go.
 ///
-/// A runtime keeps a sink behind one pointer (`&dyn TraceSink`, `Arc<dyn TraceSink>`, an `Option` of either) and shares it
-/// between all its tasks.
+/// A runtime keeps a sink behind one pointer (`&dyn TraceSink`, `Arc<dyn TraceSink>`, an `Option` of either) and shares
+/// it between all its tasks.
 ///
 /// ```
 /// use cove_trace::{NullSink, TraceEvent, TraceSink};
@@ -49,8 +49,8 @@ pub trait TraceSink: Send + Sync {
 
     /// Whether recording does anything.
     ///
-    /// A runtime asks before it gathers the parts of an event. When it is false, tracing costs one virtual call, or one null
-    /// check through `Option`.
+    /// A runtime asks before it gathers the parts of an event. When it is false, tracing costs one virtual call, or one
+    /// null check through `Option`.
     fn is_recording(&self) -> bool {
         true
     }

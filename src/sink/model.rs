@@ -86,7 +86,8 @@ fn each_loss_is_counted_once() {
     });
 }
 
-/// The trace is the beginning and the end of the run, whichever thread reaches the limit first, and every loss is counted.
+/// The trace is the beginning and the end of the run, whichever thread reaches the limit first, and every loss is
+/// counted.
 #[test]
 fn events_over_the_limit_are_counted_and_leave_no_gap() {
     let mut room = Vec::new();

@@ -7,8 +7,8 @@ use super::sync::{AtomicUsize, Mutex, THREAD_MARK};
 
 /// A mutex for work that runs foreign code, which may try to lock it again on the same thread.
 ///
-/// It ignores poisoning. Its alignment gives it cache lines of its own (processors fetch them in pairs), because the fields
-/// beside it are read while other threads hold the lock.
+/// It ignores poisoning. Its alignment gives it cache lines of its own (processors fetch them in pairs), because the
+/// fields beside it are read while other threads hold the lock.
 ///
 /// Waiting threads do not combine their lines into one write: with 2 to 64 threads on two cores, that gave 1.0 to 1.2
 /// lines per write and made an event up to 1.7 times slower.

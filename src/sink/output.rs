@@ -230,8 +230,8 @@ impl<W: Write> Output<W> {
 
 const FILE_LIMIT: &str = "this process's limit on the size of a file (RLIMIT_FSIZE, `ulimit -f`)";
 
-/// Returns how many of `lines` have some of their text after the first `sent` bytes. A newline at the very beginning ends a
-/// fragment and is no line of its own.
+/// Returns how many of `lines` have some of their text after the first `sent` bytes. A newline at the very beginning
+/// ends a fragment and is no line of its own.
 fn lines_lost(lines: &[u8], sent: usize) -> u64 {
     let rest = lines.get(sent + 1..).unwrap_or_default();
     memchr::memchr_iter(b'\n', rest).count() as u64

@@ -18,15 +18,15 @@ use crate::names::ValueCapture;
 /// Keeps the last events of a run in memory, and writes them out as a trace on request.
 ///
 /// The ring holds whole lines, the newest ones, in the order in which they were recorded. They take `capacity` bytes at
-/// most. A [dump](Self::dump) is a trace whose beginning is missing: `cove-trace check --partial` accepts it, and a replay
-/// refuses it. Any thread can dump at any time while others record.
+/// most. A [dump](Self::dump) is a trace whose beginning is missing: `cove-trace check --partial` accepts it, and a
+/// replay refuses it. Any thread can dump at any time while others record.
 ///
-/// Events are encoded on the thread that records, outside the lock, which is held only to copy a line. Values, and the writer
-/// of a dump, may record into the ring themselves. Recording allocates nothing in steady state.
+/// Events are encoded on the thread that records, outside the lock, which is held only to copy a line. Values, and the
+/// writer of a dump, may record into the ring themselves. Recording allocates nothing in steady state.
 ///
-/// In a forked child (Unix) the parent's ring records nothing and cannot be dumped, because another thread may have held the
-/// lock during the fork. The child can create a ring of its own. A child made by `_Fork` or a raw `clone` system call is not
-/// recognised.
+/// In a forked child (Unix) the parent's ring records nothing and cannot be dumped, because another thread may have
+/// held the lock during the fork. The child can create a ring of its own. A child made by `_Fork` or a raw `clone`
+/// system call is not recognised.
 ///
 /// ```
 /// use cove_trace::{RecordingBackend, RingSink, TraceEvent, TraceHeader, TraceSink, ValueCapture};
@@ -61,7 +61,8 @@ struct Ring {
 }
 
 impl RingSink {
-    /// Creates a ring for `capacity` bytes of lines, which it allocates at once. It records values as `header.values` says.
+    /// Creates a ring for `capacity` bytes of lines, which it allocates at once. It records values as `header.values`
+    /// says.
     ///
     /// An event whose line is longer than `capacity` is [dropped](Self::dropped). So with 0 every event is.
     ///
@@ -83,7 +84,8 @@ impl RingSink {
 
     /// Writes the header and all events that the ring holds to `out`, and flushes it. The ring keeps them.
     ///
-    /// The dump is the ring as it was at one moment; recording goes on meanwhile. Allocates a copy of what the ring holds.
+    /// The dump is the ring as it was at one moment; recording goes on meanwhile. Allocates a copy of what the ring
+    /// holds.
     ///
     /// # Errors
     ///
@@ -100,9 +102,9 @@ impl RingSink {
 
     /// Returns a guard that dumps the ring if a panic drops it.
     ///
-    /// The guard calls `open` only then; use [`create_trace_file`](super::create_trace_file) to dump into a file. An error or a
-    /// panic of `open` or of its writer becomes the [last error](Self::last_error). With `panic = "abort"` no guard is
-    /// dropped; call [`dump`](Self::dump) in a panic hook instead.
+    /// The guard calls `open` only then; use [`create_trace_file`](super::create_trace_file) to dump into a file. An
+    /// error or a panic of `open` or of its writer becomes the [last error](Self::last_error). With `panic = "abort"`
+    /// no guard is dropped; call [`dump`](Self::dump) in a panic hook instead.
     ///
     /// ```no_run
     /// # use cove_trace::{RecordingBackend, RingSink, TraceHeader, ValueCapture, create_trace_file};
@@ -133,8 +135,8 @@ impl RingSink {
         if self.guard.is_owner() { self.lock().overwritten } else { 0 }
     }
 
-    /// Returns the last error, if there was one: an event that was dropped, or a failed dump by a guard. `None` in a forked
-    /// child.
+    /// Returns the last error, if there was one: an event that was dropped, or a failed dump by a guard. `None` in a
+    /// forked child.
     #[must_use]
     pub fn last_error(&self) -> Option<Arc<io::Error>> {
         if self.guard.is_owner() { self.losses.last_error() } else { None }

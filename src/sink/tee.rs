@@ -3,10 +3,11 @@
 use super::TraceSink;
 use crate::event::TraceEvent;
 
-/// Records every event into two sinks, the first one first; for example a full trace to keep and a redacted one to share.
+/// Records every event into two sinks, the first one first; for example a full trace to keep and a redacted one to
+/// share.
 ///
-/// Each sink encodes the event for itself. Pass sinks, references to them or `Arc`s. Move the sinks out of the public fields
-/// to finish them.
+/// Each sink encodes the event for itself. Pass sinks, references to them or `Arc`s. Move the sinks out of the public
+/// fields to finish them.
 ///
 /// ```
 /// use cove_trace::{JsonlSink, RecordingBackend, TeeSink, TraceEvent, TraceHeader, TraceSink, ValueCapture};

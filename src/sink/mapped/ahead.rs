@@ -10,13 +10,13 @@ use super::memory::Window;
 use super::signals::with_signals_blocked;
 use crate::sink::backoff::is_lack_of_room;
 
-/// The size of a window in bytes. Large enough that far fewer than one event in a thousand moves on to the next window, and
-/// small enough that a window just prepared is still in the processor's cache. A killed process leaves four windows of zeros
-/// after its last line at most.
+/// The size of a window in bytes. Large enough that far fewer than one event in a thousand moves on to the next window,
+/// and small enough that a window just prepared is still in the processor's cache. A killed process leaves four windows
+/// of zeros after its last line at most.
 const WINDOW: usize = 1024 * 1024;
 
-/// How many windows wait in the channel, beside the one that the thread holds. With none, two threads that record would wait
-/// for a third to wake up.
+/// How many windows wait in the channel, beside the one that the thread holds. With none, two threads that record would
+/// wait for a third to wake up.
 const WAITING: usize = 1;
 
 /// The smallest size of a window, for a disk that is nearly full. A multiple of every page size.

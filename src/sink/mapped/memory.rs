@@ -1,6 +1,7 @@
 //! The memory of a mapped file, and the system calls around it.
 //!
-//! Other programs can change a file at any time, so its bytes are only written, through raw pointers, and never borrowed.
+//! Other programs can change a file at any time, so its bytes are only written, through raw pointers, and never
+//! borrowed.
 #![allow(unsafe_code)]
 
 use std::fs::File;
@@ -25,10 +26,11 @@ pub(super) struct Window {
 }
 
 impl Window {
-    /// Appends `len` bytes to the file, which ends at `start`, and maps them. Both are multiples of the largest page size.
+    /// Appends `len` bytes to the file, which ends at `start`, and maps them. Both are multiples of the largest page
+    /// size.
     ///
-    /// The bytes read as zeros until they are filled. If the disk has no room for them, that is an error here, and cannot be
-    /// a signal later.
+    /// The bytes read as zeros until they are filled. If the disk has no room for them, that is an error here, and
+    /// cannot be a signal later.
     pub(super) fn open(file: &File, start: u64, len: usize) -> io::Result<Self> {
         refuse_copy_on_write(file)?;
         reserve(file, start, len)?;
@@ -52,8 +54,8 @@ impl Window {
     pub(super) fn append(&mut self, bytes: &[u8]) -> usize {
         let taken = bytes.len().min(self.room());
         let Some((last, others)) = bytes[..taken].split_last() else { return 0 };
-        // SAFETY: `used + taken` is at most the length of the map, which is valid for writes while `self` lives. No reference
-        // to it is ever made, and the exclusive borrow rules out the other threads of this process.
+        // SAFETY: `used + taken` is at most the length of the map, which is valid for writes while `self` lives. No
+        // reference to it is ever made, and the exclusive borrow rules out the other threads of this process.
         unsafe {
             let to = self.map.as_mut_ptr().add(self.used);
             std::ptr::copy_nonoverlapping(others.as_ptr(), to, others.len());
@@ -65,8 +67,8 @@ impl Window {
     }
 }
 
-/// Writes zeros, for speed: a page that a write brought in is mapped five times faster than one that a fault has to bring
-/// in. The pieces are large enough for the kernel to use large pages, and small enough to stay in the cache.
+/// Writes zeros, for speed: a page that a write brought in is mapped five times faster than one that a fault has to
+/// bring in. The pieces are large enough for the kernel to use large pages, and small enough to stay in the cache.
 fn fill(file: &File, start: u64, len: usize) -> io::Result<()> {
     static ZEROS: [u8; 64 * 1024] = [0; 64 * 1024];
     let mut done = 0;
@@ -117,8 +119,8 @@ fn reserve(file: &File, start: u64, len: usize) -> io::Result<()> {
     }
 }
 
-/// Refuses file systems that write each block to a new place. There a reserved block is no guarantee: a page that was written
-/// back needs another block when it is stored to again, and a full disk then raises a signal.
+/// Refuses file systems that write each block to a new place. There a reserved block is no guarantee: a page that was
+/// written back needs another block when it is stored to again, and a full disk then raises a signal.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 fn refuse_copy_on_write(file: &File) -> io::Result<()> {
     use std::os::fd::AsRawFd;

@@ -17,31 +17,32 @@ use super::backoff::is_lack_of_room;
 use super::file::create_with;
 use super::fork::ForkGuard;
 
-/// A trace file that is mapped into memory: a write is a copy, without a system call, and other processes see it at once.
-/// Use it as the writer of a [`JsonlSink`](super::JsonlSink).
+/// A trace file that is mapped into memory: a write is a copy, without a system call, and other processes see it at
+/// once. Use it as the writer of a [`JsonlSink`](super::JsonlSink).
 ///
 /// Written bytes belong to the kernel. They survive the end of the process, however it ends, but not a loss of power.
 ///
-/// - The file grows by a megabyte at a time, for which the disk reserves blocks before it is mapped. So a full disk, or the
-///   process's limit on the size of files, is an error of a write, which then writes nothing, and never a signal. A nearly
-///   full disk is used in smaller steps.
+/// - The file grows by a megabyte at a time, for which the disk reserves blocks before it is mapped. So a full disk, or
+///   the process's limit on the size of files, is an error of a write, which then writes nothing, and never a signal. A
+///   nearly full disk is used in smaller steps.
 /// - A thread named `cove-trace-map` prepares the next megabyte. It has all signals blocked, so it takes none that the
 ///   program waits for.
-/// - The last byte of each write, the newline of a line, is stored after all others. A killed process leaves no line that
-///   ends with a newline and is not whole.
+/// - The last byte of each write, the newline of a line, is stored after all others. A killed process leaves no line
+///   that ends with a newline and is not whole.
 /// - [Closing](Self::close) or dropping truncates the file to its exact length. Until then, and after a kill or an exit
-///   without a drop, up to four megabytes of zeros follow the last line; [`TraceReader`](crate::TraceReader) reports them as
-///   a torn end. A process that reads a line while it is being stored can find zeros in it; it should read the line again.
-/// - In a forked child writing is an error, and dropping leaves the file alone. A child made by `_Fork` or a raw `clone`
-///   system call is not recognised.
+///   without a drop, up to four megabytes of zeros follow the last line; [`TraceReader`](crate::TraceReader) reports
+///   them as a torn end. A process that reads a line while it is being stored can find zeros in it; it should read the
+///   line again.
+/// - In a forked child writing is an error, and dropping leaves the file alone. A child made by `_Fork` or a raw
+///   `clone` system call is not recognised.
 ///
 /// The file is written with a system call per event where mapping is unsafe or impossible: on file systems that cannot
 /// reserve blocks or that copy on write (btrfs, ZFS), on systems other than Linux and Android, and if no thread can be
 /// started. [`is_mapped`](Self::is_mapped) tells.
 ///
-/// No library can survive another program that truncates the file while it is mapped: the next store beyond its end raises
-/// `SIGBUS`, which ends the program. So do not use a log rotator's `copytruncate` on it. Renaming or deleting the file, or
-/// replacing it by [`create_trace_file`](super::create_trace_file), does no harm.
+/// No library can survive another program that truncates the file while it is mapped: the next store beyond its end
+/// raises `SIGBUS`, which ends the program. So do not use a log rotator's `copytruncate` on it. Renaming or deleting
+/// the file, or replacing it by [`create_trace_file`](super::create_trace_file), does no harm.
 ///
 /// ```
 /// use cove_trace::{JsonlSink, RecordingBackend, TraceEvent, TraceHeader, TraceSink, ValueCapture};
@@ -73,14 +74,14 @@ struct Mapping {
 }
 
 impl MappedFile {
-    /// Creates the file at `path` by the rules of [`create_trace_file`](super::create_trace_file), maps it and starts its
-    /// thread. For a file that gets its header before it replaces an old one, use
+    /// Creates the file at `path` by the rules of [`create_trace_file`](super::create_trace_file), maps it and starts
+    /// its thread. For a file that gets its header before it replaces an old one, use
     /// [`JsonlSinkBuilder::create_mapped`](super::JsonlSinkBuilder::create_mapped).
     ///
     /// # Errors
     ///
-    /// Those of [`create_trace_file`](super::create_trace_file). If the disk has no room for 64 KiB, or the process may not
-    /// write a file of that size. If the system has no memory to watch for forks.
+    /// Those of [`create_trace_file`](super::create_trace_file). If the disk has no room for 64 KiB, or the process may
+    /// not write a file of that size. If the system has no memory to watch for forks.
     pub fn create(path: impl AsRef<Path>) -> io::Result<Self> {
         create_with(path.as_ref(), Self::over)
     }
@@ -106,7 +107,8 @@ impl MappedFile {
         self.mapping.is_some()
     }
 
-    /// Truncates the file to its exact length and closes it. Does nothing in a forked child. Waits for the thread to end.
+    /// Truncates the file to its exact length and closes it. Does nothing in a forked child. Waits for the thread to
+    /// end.
     ///
     /// # Errors
     ///
@@ -159,8 +161,8 @@ impl Mapping {
         Ok(self.window.append(bytes))
     }
 
-    /// Gets the next window before anything is stored, so that a line that does not fit leaves no fragment. Moves on to it if
-    /// this one is full.
+    /// Gets the next window before anything is stored, so that a line that does not fit leaves no fragment. Moves on to
+    /// it if this one is full.
     #[cold]
     fn need_next(&mut self) -> io::Result<()> {
         let next = match self.next.take() {

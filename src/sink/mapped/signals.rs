@@ -7,7 +7,8 @@ use std::ptr;
 
 /// Runs `start` with all signals blocked on this thread, so that a thread it starts never receives one.
 ///
-/// A program that blocks a signal on its own threads, to wait for it, would otherwise receive it on ours, where it acts.
+/// A program that blocks a signal on its own threads, to wait for it, would otherwise receive it on ours, where it
+/// acts.
 pub(super) fn with_signals_blocked<T>(start: impl FnOnce() -> T) -> io::Result<T> {
     let mut all = MaybeUninit::<libc::sigset_t>::uninit();
     let mut before = MaybeUninit::<libc::sigset_t>::uninit();
