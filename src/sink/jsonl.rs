@@ -133,7 +133,10 @@ impl<W: Write> JsonlSink<W> {
     pub fn flush(&self) {
         if self.guard.is_owner() {
             // On re-entry this thread is writing the buffer already.
-            self.with_output(|output| output.flush_buffer(&self.losses));
+            self.output.try_with(|output| {
+                output.flush_buffer(&self.losses);
+                self.update_is_refusing(output);
+            });
         }
     }
 
@@ -162,18 +165,13 @@ impl<W: Write> JsonlSink<W> {
         Finished { writer, dropped, last_error }
     }
 
-    /// Runs `work` under the lock. Returns `None` if this thread holds it already.
-    #[inline]
-    fn with_output<R>(&self, work: impl FnOnce(&mut Output<W>) -> R) -> Option<R> {
-        self.output.try_with(|output| {
-            let result = work(output);
-            let is_refusing = output.is_refusing();
-            // A store takes the cache line from all other threads.
-            if is_refusing != self.is_refusing.load(Ordering::Relaxed) {
-                self.is_refusing.store(is_refusing, Ordering::Relaxed);
-            }
-            result
-        })
+    #[inline(never)]
+    fn update_is_refusing(&self, output: &Output<W>) {
+        let is_refusing = output.is_refusing();
+        // A store takes the cache line from all other threads.
+        if is_refusing != self.is_refusing.load(Ordering::Relaxed) {
+            self.is_refusing.store(is_refusing, Ordering::Relaxed);
+        }
     }
 
     /// Whether the event is lost, so that it need not be encoded. Counts it if it is.
@@ -183,7 +181,7 @@ impl<W: Write> JsonlSink<W> {
             return false;
         }
         // On re-entry the event is encoded, and counted by `send`.
-        !self.guard.is_owner() || self.with_output(|output| output.refuses(&self.losses)) == Some(true)
+        !self.guard.is_owner() || self.output.try_with(|output| output.refuses(&self.losses)) == Some(true)
     }
 
     #[inline]
@@ -192,7 +190,12 @@ impl<W: Write> JsonlSink<W> {
         if !self.guard.is_owner() {
             return;
         }
-        if self.with_output(|output| output.put(line, event, &self.losses)).is_none() {
+        let sent = self.output.try_with(|output| {
+            if !output.put(line, event, &self.losses) {
+                self.update_is_refusing(output);
+            }
+        });
+        if sent.is_none() {
             self.recorded_by_the_writer();
         }
     }

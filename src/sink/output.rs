@@ -24,6 +24,9 @@ pub(super) struct Output<W> {
     /// Whether an event did not fit within `limits.trace`. No event but those that close a run is written after it.
     is_full: bool,
     backoff: Backoff,
+    /// A line that ends within this many bytes takes the fast path: `limits.trace` while lines are written at once and
+    /// nothing is wrong, else 0.
+    fast_limit: u64,
 }
 
 /// The most bytes that a trace may have, its header included.
@@ -52,6 +55,7 @@ impl<W: Write> Output<W> {
             limits,
             is_full: false,
             backoff: Backoff::default(),
+            fast_limit: if buffer_size == 0 { limits.trace } else { 0 },
         }
     }
 
@@ -82,16 +86,21 @@ impl<W: Write> Output<W> {
         refuses
     }
 
-    /// Writes the line of `event`, or appends it to the buffer, or counts it as lost.
+    /// Writes the line of `event`, or appends it to the buffer, or counts it as lost. Returns true on the fast path, which
+    /// leaves `is_refusing` false.
     #[inline]
-    pub(super) fn put(&mut self, line: Line<'_>, event: &TraceEvent<'_>, losses: &Losses) {
+    pub(super) fn put(&mut self, line: Line<'_>, event: &TraceEvent<'_>, losses: &Losses) -> bool {
         let bytes = line.bytes();
-        let fits = self.written + bytes.len() as u64 <= self.limits.trace;
-        if fits && self.buffer_size == 0 && !self.is_inside_line && !self.is_refusing() {
-            self.write_lines(bytes, losses);
+        if self.written + bytes.len() as u64 <= self.fast_limit {
+            if self.write_lines(bytes, losses) {
+                return true;
+            }
         } else {
             self.put_slow(line, event, losses);
         }
+        let is_slow = self.buffer_size > 0 || self.is_inside_line || self.is_refusing();
+        self.fast_limit = if is_slow { 0 } else { self.limits.trace };
+        false
     }
 
     #[inline(never)]
@@ -149,10 +158,10 @@ impl<W: Write> Output<W> {
         self.writer.take()
     }
 
-    /// Passes whole lines to the writer and flushes it.
+    /// Passes whole lines to the writer and flushes it. Returns whether that succeeded.
     #[inline]
-    fn write_lines(&mut self, lines: &[u8], losses: &Losses) {
-        let Some(writer) = &mut self.writer else { return };
+    fn write_lines(&mut self, lines: &[u8], losses: &Losses) -> bool {
+        let Some(writer) = &mut self.writer else { return false };
         let mut sent = 0;
         let mut written = None;
         let flushed = catch_panic(|| {
@@ -164,8 +173,12 @@ impl<W: Write> Output<W> {
             (Some(Ok(())), Ok(())) => {
                 self.is_inside_line = false;
                 self.backoff.reset();
+                true
             }
-            _ => self.write_failed(lines, sent, written, flushed, losses),
+            _ => {
+                self.write_failed(lines, sent, written, flushed, losses);
+                false
+            }
         }
     }
 
