@@ -146,7 +146,7 @@ mod files {
         [
             contender("cove_trace", move || finished(file(path), recorded)),
             contender("cove_trace_mapped", move || finished(mapped(path), recorded)),
-            contender("cove_trace_buffered", move || finished(file(path).with_buffer(64 * 1024), recorded)),
+            contender("cove_trace_buffered", move || finished(buffered(path), recorded)),
         ]
     }
 
@@ -164,7 +164,11 @@ mod files {
     }
 
     fn file(path: &Path) -> JsonlSink<File> {
-        JsonlSink::new(create_trace_file(path).expect("a file"), &header()).expect("a sink")
+        JsonlSink::builder(&header()).create(path).expect("a sink")
+    }
+
+    fn buffered(path: &Path) -> JsonlSink<File> {
+        JsonlSink::builder(&header()).buffer(64 * 1024).create(path).expect("a sink")
     }
 
     fn mapped(path: &Path) -> JsonlSink<MappedFile> {

@@ -189,7 +189,9 @@ pub use reader::{Position, ReadError, ReadErrorKind, TracePart, TraceReader};
 pub use replay::Replay;
 #[cfg(all(feature = "mmap", unix))]
 pub use sink::MappedFile;
-pub use sink::{JsonlSink, NullSink, RingSink, TeeSink, TraceSink, create_trace_file};
+pub use sink::{
+    DumpOnPanic, Finished, JsonlSink, JsonlSinkBuilder, NullSink, RingSink, TeeSink, TraceSink, create_trace_file,
+};
 pub use timing::Timing;
 pub use value::{
     FieldWriter, ItemWriter, LiveArgs, MAX_VALUE_DEPTH, NotReplayable, RecordedEnum, RecordedField, RecordedOpaque,

@@ -1,5 +1,5 @@
-//! Many threads, one sink: every line whole, every event there once, each thread's in its order, and no thread encodes
-//! under the lock.
+//! Many threads record into one sink: every line is whole, every event is there once and in the order of its thread, and
+//! no thread encodes under the lock.
 
 mod common;
 
@@ -24,12 +24,12 @@ fn header() -> TraceHeader {
     TraceHeader::new(RecordingBackend::Vm, ValueCapture::Full, "main.cove")
 }
 
-/// How long the text of an event is: mostly short, now and then 64 KiB.
+/// The length of an event's text: mostly short, and 64 KiB for every 200th.
 const fn text_len(thread: usize, event: usize) -> usize {
     if (event + thread).is_multiple_of(200) { 64 * 1024 } else { event % 50 }
 }
 
-/// A letter for each thread, so that a piece of another thread's line shows.
+/// A letter for each thread, to detect parts of another thread's line.
 fn letter(thread: usize) -> char {
     char::from(b'a' + u8::try_from(thread).expect("there are few threads"))
 }
@@ -78,17 +78,18 @@ fn sixteen_threads_write_whole_lines_to_one_file() {
     assert_eq!(next, [EVENTS; THREADS]);
 }
 
-/// The number and the text of a line that is whole.
+/// Returns the number and the text of a whole line.
 fn numbered_text(line: &str) -> Option<(usize, &str)> {
-    let line = line.strip_prefix(
-        r#"{"event":"host_call","task":0,"module":"console","op":"print","capability":"console.write","wait_ns":5,"granted":true,"args":[{"type":"int","value":"#,
-    )?;
+    let line = line.strip_prefix(concat!(
+        r#"{"event":"host_call","task":0,"module":"console","op":"print","capability":"console.write","#,
+        r#""wait_ns":5,"granted":true,"args":[{"type":"int","value":"#,
+    ))?;
     let (number, line) = line.split_once(r#"},{"type":"string","value":""#)?;
     let text = line.strip_suffix(r#""}],"outcome":null}"#)?;
     Some((number.parse().ok()?, text))
 }
 
-/// Says when its first event arrives, and does not go on until it is told to.
+/// A writer that reports its first event and then blocks until it is released.
 struct Stuck {
     arrived: Sender<()>,
     go_on: Receiver<()>,
@@ -98,7 +99,7 @@ struct Stuck {
 impl Write for Stuck {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if std::mem::replace(&mut self.header_is_out, true) {
-            // Nobody listens after the first event, and nobody has to.
+            // Fails after the first event, when the receiver is gone.
             let _ = self.arrived.send(());
             let _ = self.go_on.recv();
         }
@@ -110,7 +111,7 @@ impl Write for Stuck {
     }
 }
 
-/// Says when it is being written.
+/// A value that reports when it is encoded.
 struct Signals(Sender<()>);
 
 impl TraceValue for Signals {
@@ -139,7 +140,7 @@ fn a_slow_writer_stops_no_other_thread_from_encoding() {
             sink.record(&print_call(&[RecordedValue::Live(&value)], None));
         });
         let was_encoded = value_is_encoded.recv_timeout(SOON);
-        // Before anything is asserted: a thread that is stuck would keep the scope from ending.
+        // Comes before the assertions: a blocked thread would keep the scope from ending.
         drop(release);
         assert!(is_stuck.is_ok(), "the first thread never got to the writer");
         assert!(was_encoded.is_ok(), "the second thread waits for the writer before it encodes");

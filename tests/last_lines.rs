@@ -1,4 +1,4 @@
-//! However a program ends, what it recorded before is on disk.
+//! All events that were recorded are in the file, however the program ends.
 
 mod common;
 
@@ -13,11 +13,11 @@ use std::time::Duration;
 use common::scratch_dir::ScratchDir;
 use cove_trace::{JsonlSink, RecordingBackend, TraceEvent, TraceHeader, TraceSink, ValueCapture, create_trace_file};
 
-/// How the process that records is to end.
+/// The environment variable with how the recording process ends.
 const END: &str = "COVE_TRACE_TEST_END";
-/// Where it records to.
+/// The environment variable with the path of its trace.
 const TRACE: &str = "COVE_TRACE_TEST_TRACE";
-/// What it says once it has recorded.
+/// Printed once all events are recorded.
 const RECORDED: &str = "recorded";
 
 #[test]
@@ -34,7 +34,7 @@ fn record_three_events_and_end() {
         "exit" => process::exit(3),
         "abort" => process::abort(),
         "panic" => panic!("the program's own"),
-        // Long enough to be killed.
+        // Waits to be killed.
         _ => thread::sleep(Duration::from_secs(60)),
     }
 }
@@ -50,7 +50,7 @@ fn start(end: &str, trace: &Path) -> Child {
         .expect("this test can be run")
 }
 
-/// Lets a process record and end, and holds that all it recorded is there. Gives back how it ended.
+/// Runs a process that records and ends, and asserts that its trace is complete. Returns its exit status.
 #[track_caller]
 fn assert_all_there(end: &str, stop: impl FnOnce(&mut Child)) -> ExitStatus {
     let directory = ScratchDir::new(end);

@@ -1,9 +1,9 @@
 //! No line is longer than its limit: an argument or result that crosses it is replaced, and a line that is too long for
 //! another reason is not written. What is written by default, a reader takes by default.
 
-mod common;
 #[path = "common/canonical.rs"]
 mod canonical;
+mod common;
 #[path = "common/generate.rs"]
 mod generate;
 
@@ -178,7 +178,8 @@ fn little_of_a_value_is_looked_at_once_the_line_is_full() {
         asked.set(asked.get() + 1);
         out.int(1);
     });
-    let value = Written(|out: ValueWriter<'_>| out.array(|items| items.extend(std::iter::repeat_n(&counting, 1 << 20))));
+    let value =
+        Written(|out: ValueWriter<'_>| out.array(|items| items.extend(std::iter::repeat_n(&counting, 1 << 20))));
     let line = limited(&print_call(&[RecordedValue::Live(&value)], None), ValueCapture::Full, 10_000);
     assert!(line.is_some_and(|line| line.contains("longer than 10000 bytes")));
     assert!(asked.get() < 2_000, "{} items were written", asked.get());
@@ -190,8 +191,15 @@ fn memory_stays_below_a_small_multiple_of_the_limit() {
     let mut out = Vec::new();
     for length in [limit, 10 * limit, 100 * limit] {
         let text = "\n".repeat(length);
-        let args = [RecordedValue::String(&text), RecordedValue::Opaque(&cove_trace::RecordedOpaque { of: "T", shown: &text })];
-        assert!(encode_event(&print_call(&args, None), EncodeOptions::new(ValueCapture::Full).line_limit(limit), &mut out));
+        let args = [
+            RecordedValue::String(&text),
+            RecordedValue::Opaque(&cove_trace::RecordedOpaque { of: "T", shown: &text }),
+        ];
+        assert!(encode_event(
+            &print_call(&args, None),
+            EncodeOptions::new(ValueCapture::Full).line_limit(limit),
+            &mut out
+        ));
         assert!(out.capacity() < 3 * limit, "{} bytes", out.capacity());
         out.clear();
     }

@@ -1,7 +1,7 @@
-//! `MappedFile`: what was written is in the file, at its exact length once closed, whatever happens to the process and the
-//! disk meanwhile.
+//! `MappedFile` keeps all written bytes, whatever happens to the process and the disk, and has its exact length once it is
+//! closed.
 #![cfg(target_os = "linux")]
-#![allow(unsafe_code, reason = "forks, mounts and limits")]
+#![allow(unsafe_code, reason = "forks, mounts, limits and signals")]
 
 mod common;
 
@@ -10,11 +10,14 @@ use std::env;
 use std::ffi::CString;
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, ErrorKind, Read, Write};
+use std::mem::MaybeUninit;
 use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Mutex;
 use std::thread;
+use std::time::{Duration, Instant};
 
 use allocation_counter::measure;
 use common::scratch_dir::ScratchDir;
@@ -25,13 +28,13 @@ use cove_trace::{
 
 const MEGABYTE: usize = 1024 * 1024;
 
-/// What the process that a test starts is to do.
+/// The environment variable with the task of a child process.
 const ROLE: &str = "COVE_TRACE_TEST_ROLE";
-/// Where it does it.
+/// The environment variable with the path that a child process works on.
 const PLACE: &str = "COVE_TRACE_TEST_PLACE";
-/// What it says when it has done it.
+/// Printed by a child process that did its task.
 const DONE: &str = "done";
-/// What it says when this machine does not let it.
+/// Printed by a child process that this machine did not let do its task.
 const NOT_ALLOWED: &str = "not allowed";
 
 fn header() -> TraceHeader {
@@ -44,7 +47,7 @@ fn mapped(path: &Path) -> JsonlSink<MappedFile> {
     JsonlSink::new(file, &header()).expect("a sink")
 }
 
-/// What a reader finds: the ids of the events, and its complaints.
+/// Reads a trace and returns the ids of its events, and its faults.
 fn read(path: &Path) -> (Vec<u64>, Vec<ReadError>) {
     let (mut ids, mut faults) = (Vec::new(), Vec::new());
     let file = File::open(path).expect("the trace can be opened");
@@ -60,7 +63,7 @@ fn read(path: &Path) -> (Vec<u64>, Vec<ReadError>) {
     (ids, faults)
 }
 
-/// An event with a text of a length that depends on its id: mostly short, now and then tens of kilobytes.
+/// An event whose length depends on its id: mostly short, and tens of kilobytes for every 64th id.
 fn event(id: u64) -> TraceEvent<'static> {
     static TEXT: [u8; 64 * 1024] = [b'x'; 64 * 1024];
     let len = if id % 64 == 63 { id * 7_919 % (64 * 1024) } else { id * 31 % 600 };
@@ -202,6 +205,10 @@ fn in_a_process_of_its_own() {
         }
         "small disk" => on_a_small_disk(place),
         "small limit" => under_a_small_limit(place),
+        "signal" => {
+            wait_for_a_signal(place);
+            true
+        }
         "fork" => {
             fork_while_threads_write(place);
             true
@@ -215,7 +222,7 @@ fn in_a_process_of_its_own() {
     say(if allowed { DONE } else { NOT_ALLOWED });
 }
 
-/// Says a line on standard output, with one system call.
+/// Writes a line to standard output with one system call.
 fn say(line: impl std::fmt::Display) {
     io::stdout().lock().write_all(format!("@{line}\n").as_bytes()).expect("somebody listens");
 }
@@ -224,7 +231,7 @@ fn start(role: &str, place: &Path) -> Child {
     start_by(Command::new(env::current_exe().expect("this test has a path")), role, place)
 }
 
-/// `command` is this test, or runs what follows on its command line.
+/// `command` is this test, or runs the command that its arguments are.
 fn start_by(mut command: Command, role: &str, place: &Path) -> Child {
     command
         .args(["--exact", "in_a_process_of_its_own", "--ignored", "--nocapture"])
@@ -235,7 +242,7 @@ fn start_by(mut command: Command, role: &str, place: &Path) -> Child {
         .expect("this test can be run")
 }
 
-/// Lets a process do its work, and holds that it did, or could not on this machine.
+/// Asserts that a child process does its task, or that this machine does not let it.
 #[track_caller]
 fn assert_done(role: &str, place: &Path) {
     assert_ended(role, start(role, place));
@@ -258,7 +265,7 @@ fn skipped(why: &str) {
     io::stderr().write_all(format!("SKIPPED: {why}\n").as_bytes()).expect("standard error is there");
 }
 
-/// Records and says after each event that it is recorded.
+/// Records events, and prints a line after each.
 fn record_until_killed(sink: &dyn TraceSink) -> ! {
     for id in 0.. {
         sink.record(&event(id));
@@ -267,7 +274,7 @@ fn record_until_killed(sink: &dyn TraceSink) -> ! {
     unreachable!("it is killed before")
 }
 
-/// Kills processes at two hundred points of their recording, and holds that every event whose record returned can be read.
+/// Kills recording processes at two hundred points, and asserts that every event whose `record` returned can be read.
 fn assert_killed_processes_lose_nothing(role: &str) {
     let directory = ScratchDir::new(role);
     let path = directory.path().join("trace.jsonl");
@@ -275,7 +282,7 @@ fn assert_killed_processes_lose_nothing(role: &str) {
     for round in 0..200_usize {
         let mut child = start(role, &path);
         let mut output = BufReader::new(child.stdout.take().expect("it is piped"));
-        // Up to a few thousand events, a few megabytes.
+        // Up to three thousand events, a few megabytes.
         let listen_to = round * 7_919 % 3_000 + 1;
         let mut said = String::new();
         for _ in 0..listen_to {
@@ -304,7 +311,7 @@ fn assert_killed_processes_lose_nothing(role: &str) {
     }
 }
 
-/// As [`read`], of a file that there may not be yet.
+/// As [`read`], but the file may not exist yet.
 fn read_killed(path: &Path) -> (Vec<u64>, Vec<ReadError>) {
     if path.exists() { read(path) } else { (Vec::new(), Vec::new()) }
 }
@@ -329,11 +336,11 @@ fn a_limit_on_the_size_of_files_costs_events_and_is_no_signal() {
     assert_done("small limit", ScratchDir::new("mapped-small-limit").path());
 }
 
-/// A disk of four megabytes, half of which somebody else uses, and then does not any more.
+/// Fills a disk of four megabytes, half of which another file uses until it is removed.
 fn on_a_small_disk(place: &Path) -> bool {
     let place = CString::new(place.to_str().expect("a Unicode path")).expect("no zero");
-    // SAFETY: plain system calls, with strings that end in zeros and live long enough. The mounts are this thread's and
-    // those of the threads that it starts.
+    // SAFETY: system calls with strings that end in zeros and live long enough. Only this thread and those that it starts
+    // see the mounts.
     let mounted = unsafe {
         libc::unshare(libc::CLONE_NEWNS) == 0
             && libc::mount(
@@ -351,8 +358,16 @@ fn on_a_small_disk(place: &Path) -> bool {
     let place = Path::new(place.to_str().expect("a Unicode path"));
     let ballast = place.join("ballast");
     assert!(fs::write(&ballast, vec![1; 5 * MEGABYTE]).is_err());
-    let error = MappedFile::create(place.join("trace.jsonl")).expect_err("not even the first window has room");
-    assert_eq!(error.kind(), ErrorKind::StorageFull);
+    let path = place.join("trace.jsonl");
+    fs::write(&path, "").expect("an empty file needs no room");
+    for error in [
+        MappedFile::create(&path).expect_err("not even the first window has room"),
+        JsonlSink::builder(&header()).create_mapped(&path).expect_err("not even the first window has room"),
+    ] {
+        assert_eq!(error.kind(), ErrorKind::StorageFull);
+        assert!(error.to_string().contains(path.to_str().expect("a Unicode path")), "{error}");
+        assert_eq!(fs::read_dir(place).expect("it is there").count(), 2, "the old file and the ballast");
+    }
     fs::write(&ballast, vec![1; 2 * MEGABYTE]).expect("there is room");
     let error =
         fill_and_go_on(&place.join("trace.jsonl"), 2 * MEGABYTE, || fs::remove_file(&ballast).expect("it is there"));
@@ -360,11 +375,12 @@ fn on_a_small_disk(place: &Path) -> bool {
     true
 }
 
-/// There a page that went to the disk needs another block when it is stored to again, and a full disk would be a signal.
+/// A page that was written back needs another block there when it is stored to again, and a full disk would raise a
+/// signal.
 #[test]
 fn a_file_system_that_copies_on_write_is_not_mapped() {
     const ROLE: &str = "copy on write";
-    // Has the rest of its command line run where such a disk is mounted, in a mount namespace of its own.
+    // Mounts such a disk in a mount namespace of its own, and runs the rest of its arguments there.
     const SCRIPT: &str = r#"
         mkfs.btrfs -q "$1/disk" && mkdir "$1/mounted" && mount -o loop "$1/disk" "$1/mounted" || { echo "@$2"; exit; }
         shift 2
@@ -387,7 +403,7 @@ fn on_a_disk_that_copies_on_write(place: &Path) {
     assert!(!file.is_mapped());
     let sink = JsonlSink::new(file, &header()).expect("a sink");
     (0..1_000).for_each(|id| sink.record(&event(id)));
-    // As a plain file has it: nothing behind the last line at any time.
+    // A plain file has no zeros after its last line at any time.
     let (ids, faults) = read(&path);
     assert!(faults.is_empty(), "{faults:?}");
     assert!(ids.into_iter().eq(0..1_000));
@@ -409,8 +425,8 @@ fn under_a_small_limit(place: &Path) -> bool {
     true
 }
 
-/// Four threads record more than there is room for, then there is room, and they go on. Gives the error of the full disk.
-/// `room` is used but for what is less than the smallest window and the next line.
+/// Records more than there is room for, from four threads, calls `make_room` and records on. Returns the error of the
+/// full disk. Asserts that `room` bytes are used but for less than the smallest window and the next line.
 fn fill_and_go_on(path: &Path, room: usize, make_room: impl FnOnce()) -> ErrorKind {
     const LEFT_OVER: usize = 3 * 64 * 1024;
     const MANY: u64 = 1_500;
@@ -431,19 +447,116 @@ fn fill_and_go_on(path: &Path, room: usize, make_room: impl FnOnce()) -> ErrorKi
     let bytes = fs::read(path).expect("it is there");
     let used = bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
     assert!(used + LEFT_OVER > room, "{used} bytes of {room} used");
+    assert_attempts_are_few(&sink);
+    let dropped = sink.dropped();
     make_room();
+    // After a second the next event is an attempt.
+    thread::sleep(Duration::from_millis(1_010));
     record(4 * MANY, FEW);
     assert_eq!(sink.dropped(), dropped, "there was room: {:?}", sink.last_error());
     sink.finish().writer.close().expect("it can be cut");
 
     let (ids, faults) = read(path);
-    // Lines for which there was no room leave nothing behind.
+    // Lines that did not fit leave no fragments.
     assert!(faults.is_empty(), "{faults:?}");
     let (early, late): (Vec<u64>, Vec<u64>) = ids.iter().partition(|id| **id < 4 * MANY);
-    assert_eq!(early.len() as u64 + dropped, 4 * MANY);
-    assert_eq!(BTreeSet::from_iter(early).len() as u64 + dropped, 4 * MANY);
+    assert_eq!(early.len() as u64 + dropped, 4 * MANY + TOO_LONG);
+    assert_eq!(BTreeSet::from_iter(early).len() as u64 + dropped, 4 * MANY + TOO_LONG);
     assert_eq!(BTreeSet::from_iter(late), BTreeSet::from_iter(4 * MANY..4 * (MANY + FEW)));
     error
+}
+
+/// How many events [`assert_attempts_are_few`] loses.
+const TOO_LONG: u64 = 100_000;
+
+/// Each attempt to get more room wakes the thread of the mapped file.
+fn assert_attempts_are_few(sink: &dyn TraceSink) {
+    let text = "x".repeat(4 * MEGABYTE);
+    let start = Instant::now();
+    let before = times_woken("cove-trace-map");
+    (0..TOO_LONG).for_each(|_| sink.record(&TraceEvent::TaskSpawned { id: 0, parent: None, scope: &text }));
+    let woken = times_woken("cove-trace-map") - before;
+    // One for each power of two, and one per second. Some wake it twice.
+    assert!(woken <= 2 * (18 + start.elapsed().as_secs()), "woken {woken} times");
+}
+
+/// How often a thread of this process has waited.
+fn times_woken(name: &str) -> u64 {
+    let tasks = fs::read_dir("/proc/self/task").expect("it is there").map(|task| task.expect("an entry").path());
+    let is_it = |task: &PathBuf| fs::read_to_string(task.join("comm")).is_ok_and(|comm| comm.trim() == name);
+    let task = tasks.into_iter().find(is_it).expect("the thread runs");
+    let status = fs::read_to_string(task.join("status")).expect("it is there");
+    let waits = status.lines().find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"));
+    waits.expect("Linux counts them").trim().parse().expect("a number")
+}
+
+/// A program that waits for a signal blocks it on its threads, so the thread of the sink must not take it.
+#[test]
+fn a_signal_that_the_program_waits_for_is_not_taken_by_the_thread() {
+    let directory = ScratchDir::new("mapped-signal");
+    let mut command = Command::new(env::current_exe().expect("this test has a path"));
+    // The main thread of the tests starts with the signal blocked.
+    // SAFETY: the call is async-signal-safe.
+    unsafe { command.pre_exec(|| change_mask(libc::SIG_BLOCK)) };
+    assert_ended("signal", start_by(command, "signal", &directory.path().join("trace.jsonl")));
+}
+
+/// A set that holds SIGTERM alone.
+fn only_sigterm() -> libc::sigset_t {
+    let mut set = MaybeUninit::uninit();
+    // SAFETY: the first call fills the set in, and the second changes it.
+    unsafe {
+        libc::sigemptyset(set.as_mut_ptr());
+        libc::sigaddset(set.as_mut_ptr(), libc::SIGTERM);
+        set.assume_init()
+    }
+}
+
+/// Blocks SIGTERM on this thread, or unblocks it.
+fn change_mask(how: libc::c_int) -> io::Result<()> {
+    // SAFETY: the pointer is to a whole set, and the old one is not asked for.
+    match unsafe { libc::pthread_sigmask(how, &only_sigterm(), std::ptr::null_mut()) } {
+        0 => Ok(()),
+        code => Err(io::Error::from_raw_os_error(code)),
+    }
+}
+
+fn wait_for_a_signal(place: &Path) {
+    change_mask(libc::SIG_UNBLOCK).expect("it is unblocked");
+    let sink = mapped(place);
+    change_mask(libc::SIG_BLOCK).expect("it is blocked");
+    (0..3_000).for_each(|id| sink.record(&event(id)));
+    let limit = libc::timespec { tv_sec: 20, tv_nsec: 0 };
+    // SAFETY: the pointers are to a whole set and a whole time; what the signal says is not asked for.
+    let signal = unsafe {
+        assert_eq!(libc::kill(libc::getpid(), libc::SIGTERM), 0);
+        libc::sigtimedwait(&only_sigterm(), std::ptr::null_mut(), &raw const limit)
+    };
+    assert_eq!(signal, libc::SIGTERM);
+    assert_eq!(sink.finish().dropped, 0);
+    // Creating the sink changed nothing about this thread.
+    let mut mask = MaybeUninit::uninit();
+    // SAFETY: the call fills the set in, which is read then.
+    let blocks = unsafe {
+        assert_eq!(libc::pthread_sigmask(libc::SIG_BLOCK, std::ptr::null(), mask.as_mut_ptr()), 0);
+        [libc::SIGTERM, libc::SIGINT, libc::SIGUSR1].map(|signal| libc::sigismember(mask.as_ptr(), signal))
+    };
+    assert_eq!(blocks, [1, 0, 0]);
+}
+
+#[test]
+fn a_sink_creates_a_mapped_file_with_the_header_in_it() {
+    let directory = ScratchDir::new("mapped-sink");
+    let path = directory.path().join("trace.jsonl");
+    fs::write(&path, "the old trace").unwrap();
+    let sink = JsonlSink::builder(&header()).create_mapped(&path).unwrap();
+    assert!(fs::read_to_string(&path).unwrap().starts_with("{\"event\":\"trace_header\","));
+    (0..10).for_each(|id| sink.record(&event(id)));
+    let finished = sink.finish();
+    assert!(finished.writer.is_mapped());
+    finished.writer.close().unwrap();
+    assert_eq!(read(&path).0, Vec::from_iter(0..10));
+    assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1);
 }
 
 #[test]
@@ -469,19 +582,19 @@ fn fork_while_threads_write(place: &Path) {
         }
         for _ in 0..50 {
             let mut file = file.lock().expect("nobody panics");
-            // SAFETY: the child calls nothing but the code under test, and leaves.
+            // SAFETY: the child only calls the code under test and exits.
             let child = unsafe { libc::fork() };
             assert!(child >= 0);
             if child == 0 {
                 let mut inherited = file.take().expect("it is there");
                 let refused = inherited.write(b"not the child's").is_err();
                 drop(inherited);
-                // SAFETY: nothing of the parent's runs on the way out.
+                // SAFETY: ends the process without running destructors of the parent.
                 unsafe { libc::_exit(i32::from(!refused)) };
             }
             drop(file);
             let mut status = -1;
-            // SAFETY: the pointer is to an integer of this function's.
+            // SAFETY: the pointer is to an integer that this function owns.
             assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
             assert_eq!(status, 0, "the child could write, or died");
         }

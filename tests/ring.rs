@@ -1,4 +1,4 @@
-//! The flight recorder: the newest whole lines and no others, dumped at any time, by anybody, also when a thread panics.
+//! `RingSink` holds the newest whole lines, and any thread can dump them at any time, also when it panics.
 
 mod common;
 
@@ -21,7 +21,10 @@ use cove_trace::{
     TraceSink, TraceValue, ValueCapture, ValueWriter, create_trace_file, encode_event,
 };
 
-const HEADER: &str = "{\"event\":\"trace_header\",\"version\":4,\"backend\":\"ast\",\"values\":\"full\",\"entry\":\"main.cove\",\"args\":[]}\n";
+const HEADER: &str = concat!(
+    r#"{"event":"trace_header","version":4,"backend":"ast","values":"full","entry":"main.cove","args":[]}"#,
+    "\n"
+);
 
 fn ring(capacity: usize) -> RingSink {
     RingSink::new(capacity, &TraceHeader::new(RecordingBackend::Ast, ValueCapture::Full, "main.cove"))
@@ -37,7 +40,7 @@ fn line(event: &TraceEvent<'_>) -> String {
     String::from_utf8(line).expect("lines are UTF-8")
 }
 
-/// The ring's lines, after the header.
+/// Dumps the ring and returns the text after the header.
 #[track_caller]
 fn held(ring: &RingSink) -> String {
     let mut dump = Vec::new();
@@ -46,7 +49,7 @@ fn held(ring: &RingSink) -> String {
     dump.strip_prefix(HEADER).expect("a dump begins with the header").to_owned()
 }
 
-/// Holds that a dump is a sound trace but for its missing beginning, and gives the number of its events.
+/// Asserts that a dump is a valid trace without its beginning, and returns the number of its events.
 #[track_caller]
 fn assert_sound(dump: &[u8]) -> usize {
     let mut events = 0;
@@ -169,7 +172,7 @@ fn dumps_while_threads_record_hold_each_threads_events_in_order_and_without_gaps
     assert_eq!(kept + ring.overwritten(), THREADS * 20_000);
 }
 
-/// Records into the ring whenever it is written to.
+/// A writer that records into the ring in each call.
 struct Recording<'r>(&'r RingSink, Vec<u8>);
 
 impl Write for Recording<'_> {
@@ -250,7 +253,7 @@ fn a_dump_takes_hardly_more_memory_than_what_is_held() {
     assert!(dumping.bytes_max <= held + held / 4, "{} bytes for {held}", dumping.bytes_max);
 }
 
-/// Records when its thread ends.
+/// Records when it is dropped, as the thread ends.
 struct AtTheEnd(Arc<RingSink>, u64);
 
 impl Drop for AtTheEnd {
@@ -278,7 +281,7 @@ fn events_of_destructors_at_the_end_of_a_thread_are_held() {
     assert!((0..3).all(|id| held.contains(&line(&cancelled(id)))), "{held}");
 }
 
-/// A panic that is no test's failure, without a word on standard error.
+/// Panics without calling the panic hook.
 fn quiet_panic() -> ! {
     panic_any(()) // caught by the one who asked for it
 }
@@ -305,7 +308,7 @@ fn without_a_panic_of_its_own_a_guard_opens_nothing() {
     let ring = ring(1_000);
     drop(ring.dump_on_panic(|| -> io::Result<File> { unreachable!("no panic") }));
 
-    // Made and dropped while the thread is unwinding from something else.
+    // Made and dropped while the thread unwinds from another panic.
     struct Unwinding<'r>(&'r RingSink);
     impl Drop for Unwinding<'_> {
         fn drop(&mut self) {
@@ -343,6 +346,6 @@ fn what_goes_wrong_with_a_guards_dump_can_be_asked_for() {
         quiet_panic();
     }));
     assert!(panicked.is_err());
-    assert_eq!(ring.last_error().expect("an error").to_string(), "the writer of the dump panicked");
+    assert_eq!(ring.last_error().expect("an error").to_string(), "the trace's writer panicked");
     assert_eq!(ring.dropped(), 0);
 }

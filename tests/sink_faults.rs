@@ -1,30 +1,38 @@
-//! `JsonlSink` over writers that fail in every way a writer can: every line in the file is whole or a fragment alone on its
-//! line, what was lost is counted exactly, and nothing but the header's failure ever reaches the caller.
+//! `JsonlSink` over writers that fail in every way a writer can: every line in the file is whole or a fragment alone on
+//! its line, what was lost is counted exactly, and nothing but the header's failure ever reaches the caller.
 
+mod common;
+
+use std::borrow::Cow;
+use std::cell::Cell;
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind, Write};
 use std::panic;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc;
 use std::sync::{Arc, OnceLock, Weak};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use cove_trace::sink::Finished;
-use cove_trace::{JsonlSink, RecordingBackend, TraceEvent, TraceHeader, TraceSink, ValueCapture};
+use common::print_call;
+use cove_trace::{
+    Finished, JsonlSink, RecordedValue, RecordingBackend, RunOutcome, TraceEvent, TraceHeader, TraceSink, TraceValue,
+    ValueCapture, ValueWriter,
+};
 
-/// What a scripted writer does when it is asked to write.
+/// What a scripted writer does in one call of `write`.
 #[derive(Debug, Clone, Copy)]
 enum OnWrite {
-    /// Takes at most so many bytes.
+    /// Takes at most this many bytes.
     Take(usize),
     Fail(ErrorKind),
-    /// Takes at most so many bytes, and claims to have taken so many more than it was given.
+    /// Takes at most `.0` bytes, and claims to have taken `.1` more than it was given.
     Overclaim(usize, usize),
-    /// Takes at most so many bytes and panics.
+    /// Takes at most this many bytes and panics.
     Panic(usize),
 }
 
-/// What a scripted writer does when it is asked to flush.
+/// What a scripted writer does in one call of `flush`.
 #[derive(Debug, Clone, Copy)]
 enum OnFlush {
     Done,
@@ -34,7 +42,7 @@ enum OnFlush {
 
 const ALL: OnWrite = OnWrite::Take(usize::MAX);
 
-/// Follows a script, and behaves when that has come to its end.
+/// A writer that follows a script, and succeeds after its end.
 #[derive(Debug, Default)]
 struct Scripted {
     writes: VecDeque<OnWrite>,
@@ -48,7 +56,7 @@ impl Scripted {
         Self { writes: writes.iter().copied().collect(), flushes: flushes.iter().copied().collect(), file: vec![] }
     }
 
-    /// A script that starts after the header, which gets out.
+    /// A script that starts after the header, which is written.
     fn after_header(writes: &[OnWrite], flushes: &[OnFlush]) -> Self {
         let mut scripted = Self::new(writes, flushes);
         scripted.writes.push_front(ALL);
@@ -88,7 +96,7 @@ impl Write for Scripted {
     }
 }
 
-/// Panics without the hook's message, of which there would be thousands.
+/// Panics without calling the panic hook, which would print thousands of messages.
 fn unwind() -> ! {
     panic::resume_unwind(Box::new("the writer's own"))
 }
@@ -104,7 +112,7 @@ fn line(id: u64) -> String {
     format!("{{\"event\":\"task_cancelled\",\"id\":{id}}}\n")
 }
 
-/// Records so many events, numbered from 0.
+/// Records `events` events, numbered from 0.
 fn record<W: Write + Send>(writer: W, events: u64) -> Finished<W> {
     let sink = JsonlSink::new(writer, &header()).expect("the header gets out");
     for id in 0..events {
@@ -117,7 +125,7 @@ fn record<W: Write + Send>(writer: W, events: u64) -> Finished<W> {
     finished
 }
 
-/// Holds what stands in the file after the header, how many events were counted as lost, and the last error.
+/// Asserts the text of the file after the header, the number of dropped events, and the last error.
 #[track_caller]
 fn assert_outcome(writer: Scripted, events: u64, file: &str, dropped: u64, last_error: Option<ErrorKind>) {
     let finished = record(writer, events);
@@ -181,11 +189,167 @@ fn a_writer_that_takes_nothing_is_a_failure() {
 
 #[test]
 fn a_disk_that_is_full_for_a_while() {
-    // The header is the first call: calls 5 to 9 are the events 3 to 7.
+    // The header is the first call: calls 5 to 9 fail. After each failure twice as many events are lost without a call,
+    // so these calls are the events 3, 5, 8, 13 and 22, and the next one is event 39.
     let full = OnWrite::Fail(ErrorKind::StorageFull);
     let writes = [ALL, ALL, ALL, ALL, full, full, full, full, full];
-    let expected = lines((0..3).chain(8..12));
-    assert_outcome(Scripted::new(&writes, &[]), 12, &expected, 5, Some(ErrorKind::StorageFull));
+    let expected = lines((0..3).chain(39..45));
+    assert_outcome(Scripted::new(&writes, &[]), 45, &expected, 36, Some(ErrorKind::StorageFull));
+}
+
+#[test]
+fn a_success_ends_the_backoff() {
+    let full = OnWrite::Fail(ErrorKind::QuotaExceeded);
+    // Calls are the events 0, 2, 5, 6 and 8. A fragment is no success.
+    let writes = [full, full, ALL, full, ALL];
+    assert_outcome(Scripted::after_header(&writes, &[]), 9, &lines([5, 8]), 7, Some(ErrorKind::QuotaExceeded));
+    let fragment = OnWrite::Take(4);
+    let writes = [fragment, full, fragment, full, ALL];
+    let expected = format!("{}\n{}\n{}", &line(0)[..4], &line(2)[..3], line(5));
+    assert_outcome(Scripted::after_header(&writes, &[]), 6, &expected, 5, Some(ErrorKind::QuotaExceeded));
+    // Neither is another error, but that is tried again at once.
+    let writes = [full, OnWrite::Fail(ErrorKind::BrokenPipe), ALL];
+    assert_outcome(Scripted::after_header(&writes, &[]), 4, &lines([3]), 3, Some(ErrorKind::BrokenPipe));
+}
+
+/// Takes the header, and fails at every later call.
+struct Failing {
+    kind: ErrorKind,
+    calls: Arc<AtomicU64>,
+}
+
+impl Write for Failing {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.calls.fetch_add(1, Ordering::Relaxed) == 0 { Ok(bytes.len()) } else { Err(self.kind.into()) }
+    }
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+fn failing(kind: ErrorKind, buffer: usize) -> (JsonlSink<Failing>, Arc<AtomicU64>) {
+    let calls = Arc::new(AtomicU64::new(0));
+    let writer = Failing { kind, calls: Arc::clone(&calls) };
+    (JsonlSink::builder(&header()).buffer(buffer).open(writer).expect("the header is written"), calls)
+}
+
+#[test]
+fn attempts_to_write_back_off_while_there_is_no_room() {
+    const EVENTS: u64 = 100_000;
+    for buffer in [0, 100] {
+        for kind in [ErrorKind::StorageFull, ErrorKind::QuotaExceeded, ErrorKind::FileTooLarge] {
+            let start = Instant::now();
+            let (sink, calls) = failing(kind, buffer);
+            (0..EVENTS).for_each(|id| sink.record(&TraceEvent::TaskCancelled { id }));
+            sink.flush();
+            let (calls, seconds) = (calls.load(Ordering::Relaxed), start.elapsed().as_secs());
+            // The header, 17 attempts with 1 + 2 + 4 + ... events between them, the flush, and one attempt per second.
+            assert!(calls <= 1 + 17 + 1 + seconds, "{calls} calls in {seconds} s");
+            assert!(calls > 12, "only {calls} calls");
+            assert_eq!(sink.dropped(), EVENTS);
+            assert_eq!(sink.last_error().unwrap().kind(), kind);
+        }
+    }
+    let (sink, calls) = failing(ErrorKind::BrokenPipe, 0);
+    (0..EVENTS).for_each(|id| sink.record(&TraceEvent::TaskCancelled { id }));
+    assert_eq!(calls.load(Ordering::Relaxed), 1 + EVENTS, "other errors can be over at the next event");
+    assert_eq!(sink.dropped(), EVENTS);
+}
+
+#[test]
+fn threads_share_one_backoff() {
+    const EVENTS: u64 = 20_000;
+    const THREADS: u64 = 8;
+    let start = Instant::now();
+    let (sink, calls) = failing(ErrorKind::StorageFull, 0);
+    thread::scope(|scope| {
+        for _ in 0..THREADS {
+            scope.spawn(|| (0..EVENTS).for_each(|id| sink.record(&TraceEvent::TaskCancelled { id })));
+        }
+    });
+    let (calls, seconds) = (calls.load(Ordering::Relaxed), start.elapsed().as_secs());
+    assert!(calls <= 1 + 18 + seconds, "{calls} calls in {seconds} s");
+    assert_eq!(sink.dropped(), EVENTS * THREADS);
+}
+
+#[test]
+fn what_is_lost_without_an_attempt_is_not_encoded() {
+    struct Counted(Cell<u64>);
+    impl TraceValue for Counted {
+        fn type_name(&self) -> Cow<'_, str> {
+            "Counted".into()
+        }
+        fn write(&self, out: ValueWriter<'_>) {
+            self.0.set(self.0.get() + 1);
+            out.unit();
+        }
+    }
+    let start = Instant::now();
+    let (sink, calls) = failing(ErrorKind::StorageFull, 0);
+    let value = Counted(Cell::new(0));
+    (0..1_000).for_each(|_| sink.record(&print_call(&[RecordedValue::Live(&value)], None)));
+    assert_eq!(sink.dropped(), 1_000);
+    // All but the header, with one for each second.
+    assert_eq!(value.0.get() + 1, calls.load(Ordering::Relaxed));
+    assert!(value.0.get() <= 10 + start.elapsed().as_secs());
+}
+
+#[test]
+fn the_events_that_close_a_run_are_attempted_in_any_case() {
+    let (sink, calls) = failing(ErrorKind::StorageFull, 0);
+    (0..100).for_each(|id| sink.record(&TraceEvent::TaskCancelled { id }));
+    let before = calls.load(Ordering::Relaxed);
+    sink.record(&TraceEvent::RunEnded { outcome: RunOutcome::Success, message: None });
+    assert_eq!(calls.load(Ordering::Relaxed), before + 1);
+    assert_eq!(sink.dropped(), 101);
+}
+
+#[test]
+fn a_second_after_a_failure_the_next_event_is_an_attempt() {
+    let writes = [OnWrite::Fail(ErrorKind::StorageFull); 9];
+    let sink = JsonlSink::new(Scripted::after_header(&writes, &[]), &header()).unwrap();
+    // The last failure is event 263, and event 520 would be the next attempt.
+    (0..300).for_each(|id| sink.record(&TraceEvent::TaskCancelled { id }));
+    assert_eq!(sink.dropped(), 300);
+    thread::sleep(Duration::from_millis(1_010));
+    (300..310).for_each(|id| sink.record(&TraceEvent::TaskCancelled { id }));
+    let finished = sink.finish();
+    assert_eq!(finished.dropped, 300);
+    assert_eq!(String::from_utf8(finished.writer.file).unwrap(), format!("{HEADER}\n{}", lines(300..310)));
+}
+
+#[test]
+fn a_writer_that_panics_when_it_is_dropped() {
+    struct Bomb(Arc<AtomicU64>);
+    impl Write for Bomb {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            Ok(bytes.len())
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+    impl Drop for Bomb {
+        fn drop(&mut self) {
+            self.0.fetch_add(1, Ordering::Relaxed);
+            unwind();
+        }
+    }
+    let dropped = Arc::new(AtomicU64::new(0));
+    let sink = || JsonlSink::new(Bomb(Arc::clone(&dropped)), &header()).unwrap();
+    drop(sink());
+    assert_eq!(dropped.load(Ordering::Relaxed), 1);
+    // A second panic while a thread unwinds would abort the process.
+    let outer = panic::catch_unwind(|| {
+        let _sink = sink();
+        unwind();
+    });
+    assert!(outer.is_err());
+    assert_eq!(dropped.load(Ordering::Relaxed), 2);
+    // A finished sink hands the writer back, so its drop is the caller's.
+    let Finished { writer, .. } = sink().finish();
+    assert_eq!(dropped.load(Ordering::Relaxed), 2);
+    std::mem::forget(writer);
 }
 
 #[test]
@@ -196,7 +360,7 @@ fn a_failure_after_each_byte_of_a_line() {
         let (fragment, rest) = whole.split_at(out);
         let separator = if out == 0 { "" } else { "\n" };
         let expected = format!("{fragment}{separator}{}", lines(1..3));
-        // Its text is out when nothing but the newline is missing.
+        // An event that lacks only its newline is not lost.
         let dropped = u64::from(rest != "\n");
         let mut writes = vec![OnWrite::Take(out), broken];
         if out == 0 {
@@ -219,7 +383,7 @@ fn a_failure_after_each_byte_of_the_line_after_a_fragment() {
         let writes = [OnWrite::Take(fragment.len()), broken, OnWrite::Take(out), broken];
         assert_outcome(Scripted::after_header(&writes, &[]), 4, &expected, dropped, Some(ErrorKind::BrokenPipe));
     }
-    // Nothing of it got out, so the one after it has to end the fragment.
+    // None of its bytes were written, so the next line has to end the fragment.
     let expected = format!("{fragment}\n{}", lines(2..4));
     let writes = [OnWrite::Take(fragment.len()), broken, broken];
     assert_outcome(Scripted::after_header(&writes, &[]), 4, &expected, 2, Some(ErrorKind::BrokenPipe));
@@ -240,9 +404,9 @@ fn a_flush_that_fails_loses_nothing_and_is_remembered() {
 
 #[test]
 fn the_last_error_is_the_one_told() {
-    let writes = [OnWrite::Fail(ErrorKind::BrokenPipe), OnWrite::Fail(ErrorKind::StorageFull)];
-    assert_outcome(Scripted::after_header(&writes, &[]), 3, &lines(2..3), 2, Some(ErrorKind::StorageFull));
-    // The flush comes after the write.
+    let writes = [OnWrite::Fail(ErrorKind::BrokenPipe), OnWrite::Fail(ErrorKind::WouldBlock)];
+    assert_outcome(Scripted::after_header(&writes, &[]), 3, &lines(2..3), 2, Some(ErrorKind::WouldBlock));
+    // The flush fails after the write.
     let flushes = [OnFlush::Fail(ErrorKind::TimedOut)];
     assert_outcome(Scripted::after_header(&writes[..1], &flushes), 2, &lines(1..2), 1, Some(ErrorKind::TimedOut));
 }
@@ -295,7 +459,7 @@ fn a_full_device() {
     let full = || OpenOptions::new().write(true).open("/dev/full").unwrap();
     assert_eq!(JsonlSink::new(full(), &header()).unwrap_err().kind(), ErrorKind::StorageFull);
 
-    /// Takes the header, and has no room for more.
+    /// Keeps the header, and passes everything else to a full device.
     struct RoomForAHeader(Option<Vec<u8>>, File);
     impl Write for RoomForAHeader {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
@@ -361,7 +525,7 @@ fn errors_that_panic_when_they_are_dropped() {
     }
     impl std::error::Error for Bomb {}
 
-    /// Fails with such an error until it has failed three times.
+    /// Fails three times with such an error.
     #[derive(Default)]
     struct Bomber(Vec<u8>, u32);
     impl Write for Bomber {
@@ -371,7 +535,7 @@ fn errors_that_panic_when_they_are_dropped() {
                 let kind = if self.1 == 1 { ErrorKind::Interrupted } else { ErrorKind::Other };
                 return Err(io::Error::new(kind, Bomb));
             }
-            self.0.write(bytes)
+            Write::write(&mut self.0, bytes)
         }
         fn flush(&mut self) -> io::Result<()> {
             Ok(())
@@ -384,11 +548,11 @@ fn errors_that_panic_when_they_are_dropped() {
     assert!((2..=3).contains(&sink.dropped()), "{} dropped", sink.dropped());
     let Finished { writer, last_error, .. } = sink.finish();
     assert!(String::from_utf8(writer.0).unwrap().ends_with(&line(3)));
-    // The last of them is ours to deal with.
+    // Its drop would panic here.
     std::mem::forget(last_error);
 }
 
-/// A writer that traces what it does, or whose panic is recorded by the program's panic hook.
+/// As a writer does that traces its own work, or a panic hook that records the writer's panic.
 #[test]
 fn a_writer_that_records_into_its_own_sink_does_not_wait_for_itself() {
     type Shared = Arc<OnceLock<Weak<JsonlSink<Recursive>>>>;
@@ -405,7 +569,7 @@ fn a_writer_that_records_into_its_own_sink_does_not_wait_for_itself() {
     impl Write for Recursive {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
             self.trace(100);
-            self.0.write(bytes)
+            Write::write(&mut self.0, bytes)
         }
         fn flush(&mut self) -> io::Result<()> {
             self.trace(101);
@@ -424,7 +588,7 @@ fn a_writer_that_records_into_its_own_sink_does_not_wait_for_itself() {
         done.send(sink).unwrap();
     });
     let sink = wait.recv_timeout(Duration::from_secs(20)).expect("recording comes to an end");
-    // The events of the writer itself can't be written, and are counted.
+    // The writer's own events are dropped.
     assert_eq!(sink.dropped(), 4);
 }
 
@@ -435,11 +599,11 @@ struct Predicted {
     dropped: u64,
     last_error: Option<ErrorKind>,
     failures: usize,
-    /// Whether the writer ever claimed what it had not done; then there is nothing to be said about the file's lines.
+    /// Whether the writer claimed more than it took. The file's lines are then unpredictable.
     lied: bool,
 }
 
-/// What the contract says about events 0 to `events` under a script, said byte for byte.
+/// Returns what the contract says about events 0 to `events` under a script, byte for byte.
 fn predict(events: u64, writes: &[OnWrite], flushes: &[OnFlush]) -> Predicted {
     let mut writes = writes.iter();
     let mut flushes = flushes.iter();
@@ -454,7 +618,7 @@ fn predict(events: u64, writes: &[OnWrite], flushes: &[OnFlush]) -> Predicted {
         if needs_newline {
             rest.insert(0, '\n');
         }
-        // What the sink knows to be the last byte out, and whether it knows.
+        // The last byte written, as far as the sink knows; `?` if it does not.
         let mut last_out = if needs_newline { '?' } else { '\n' };
         let mut failure = None;
         while failure.is_none() && !rest.is_empty() {
@@ -517,7 +681,8 @@ impl Random {
     }
 
     fn error(&mut self) -> ErrorKind {
-        [ErrorKind::Interrupted, ErrorKind::WouldBlock, ErrorKind::BrokenPipe, ErrorKind::StorageFull][self.below(4)]
+        // None of these makes the sink back off, which the model does not cover.
+        [ErrorKind::Interrupted, ErrorKind::WouldBlock, ErrorKind::BrokenPipe, ErrorKind::TimedOut][self.below(4)]
     }
 
     fn on_write(&mut self) -> OnWrite {
@@ -539,13 +704,13 @@ impl Random {
     }
 }
 
-/// Every line of `file` is whole, a fragment alone, or empty; and the lines that were not lost are there, in order.
+/// Asserts that every line of `file` is whole, a fragment or empty, and that the lines that were not lost are in order.
 fn assert_whole_or_alone(file: &str, events: u64, predicted: &Predicted) {
     let mut next = 0;
     let mut whole = 0;
     let mut leftovers = 0;
     for found in file.split('\n') {
-        // What an event's line begins with tells it from any other.
+        // No line is the beginning of another.
         let id = (next..events).find(|&id| line(id).trim_end() == found);
         if let Some(id) = id {
             next = id + 1;
@@ -555,7 +720,7 @@ fn assert_whole_or_alone(file: &str, events: u64, predicted: &Predicted) {
             leftovers += 1;
         }
     }
-    // The end of the file is one, as the last line has a newline.
+    // The empty rest after the last newline counts as one.
     assert!(leftovers <= predicted.failures + 1, "{file:?}");
     assert!(whole >= events - predicted.dropped, "{file:?}");
 }

@@ -1,5 +1,5 @@
-//! What `JsonlSink` may be told: to gather lines in a buffer, and to stop at a length. The count of what is lost stays exact,
-//! byte for byte as a naive model says.
+//! The buffer and the byte limit of `JsonlSink`. The number of dropped events stays exact for every length of a partial
+//! write.
 
 use std::io::{self, ErrorKind, Write};
 use std::sync::{Arc, Mutex};
@@ -9,7 +9,10 @@ use cove_trace::{
     HeapSummary, JsonlSink, RecordingBackend, RunOutcome, TraceEvent, TraceHeader, TraceSink, ValueCapture,
 };
 
-const HEADER: &str = "{\"event\":\"trace_header\",\"version\":4,\"backend\":\"vm\",\"values\":\"full\",\"entry\":\"main.cove\",\"args\":[]}\n";
+const HEADER: &str = concat!(
+    r#"{"event":"trace_header","version":4,"backend":"vm","values":"full","entry":"main.cove","args":[]}"#,
+    "\n"
+);
 
 fn header() -> TraceHeader {
     TraceHeader::new(RecordingBackend::Vm, ValueCapture::Full, "main.cove")
@@ -23,17 +26,17 @@ fn lines(ids: impl IntoIterator<Item = u64>) -> String {
     ids.into_iter().map(line).collect()
 }
 
-/// What a [`Shared`] writer was asked to do, and what it is to do.
+/// What a [`Shared`] writer received, and when it fails.
 #[derive(Debug, Default)]
 struct State {
     file: String,
     writes: usize,
     flushes: usize,
-    /// How many more bytes there is room for; as many as there are when it is none.
+    /// How many more bytes the writer takes before it fails. No limit if it is `None`.
     room: Option<usize>,
 }
 
-/// A writer that can be looked at while a sink has it.
+/// A writer whose state can be read and changed while a sink owns it.
 #[derive(Debug, Clone, Default)]
 struct Shared(Arc<Mutex<State>>);
 
@@ -42,7 +45,7 @@ impl Shared {
         self.0.lock().expect("nobody panics")
     }
 
-    /// What stands behind the header.
+    /// The text after the header.
     fn events(&self) -> String {
         self.state().file.strip_prefix(HEADER).expect("the header is there").to_owned()
     }
@@ -54,7 +57,7 @@ impl Write for Shared {
         state.writes += 1;
         let taken = bytes.len().min(state.room.unwrap_or(usize::MAX));
         if taken == 0 {
-            return Err(ErrorKind::StorageFull.into());
+            return Err(ErrorKind::BrokenPipe.into());
         }
         if let Some(room) = &mut state.room {
             *room -= taken;
@@ -71,7 +74,7 @@ impl Write for Shared {
 
 fn buffered(size: usize) -> (Shared, JsonlSink<Shared>) {
     let writer = Shared::default();
-    let sink = JsonlSink::new(writer.clone(), &header()).expect("the header gets out").with_buffer(size);
+    let sink = JsonlSink::builder(&header()).buffer(size).open(writer.clone()).expect("the header gets out");
     (writer, sink)
 }
 
@@ -135,12 +138,12 @@ fn of_a_buffer_that_gets_out_in_part_exactly_the_events_behind_are_lost() {
         writer.state().room = Some(room);
         sink.flush();
         let (out, rest) = all.split_at(room);
-        // Each event that still has some of its text to go: its newline alone is not enough.
+        // An event is lost if some of its text is missing, but not if only its newline is.
         let lost = rest.trim_start_matches('\n').lines().count() as u64;
         assert_eq!(sink.dropped(), lost, "after {room} bytes");
-        assert_eq!(sink.last_error().unwrap().kind(), ErrorKind::StorageFull);
+        assert_eq!(sink.last_error().unwrap().kind(), ErrorKind::BrokenPipe);
 
-        // The next starts on a fresh line, still in one write, and fails alone.
+        // The next event starts on a line of its own, in one write, and fails alone.
         record(&sink, [7]);
         sink.flush();
         assert_eq!(sink.dropped(), lost + 1);
@@ -159,11 +162,12 @@ fn a_limit_ends_the_trace_where_the_first_event_is_missing() {
         for extra in 0..line(0).len() {
             let limit = HEADER.len() + lines(0..3).len() + extra;
             let writer = Shared::default();
-            let sink =
-                JsonlSink::new(writer.clone(), &header()).unwrap().with_buffer(buffer).with_byte_limit(limit as u64);
+            let header = header();
+            let builder = JsonlSink::builder(&header).buffer(buffer).byte_limit(limit as u64);
+            let sink = builder.open(writer.clone()).unwrap();
             record(&sink, 0..3);
             assert_eq!(sink.dropped(), 0);
-            // The first of these is too long, the second would fit if anything did.
+            // The first of these is too long. The others would fit, but would leave a gap.
             record(&sink, [u64::MAX, 4, 5]);
             assert_eq!(sink.dropped(), 3);
             assert_eq!(sink.last_error().unwrap().kind(), ErrorKind::FileTooLarge);
@@ -191,7 +195,7 @@ fn a_limit_ends_the_trace_where_the_first_event_is_missing() {
 fn only_what_got_out_counts_for_the_limit() {
     let writer = Shared::default();
     let limit = HEADER.len() + lines(0..3).len();
-    let sink = JsonlSink::new(writer.clone(), &header()).unwrap().with_byte_limit(limit as u64);
+    let sink = JsonlSink::builder(&header()).byte_limit(limit as u64).open(writer.clone()).unwrap();
     writer.state().room = Some(0);
     record(&sink, 100..150);
     assert_eq!(sink.dropped(), 50);

@@ -1,5 +1,6 @@
-//! What only shows from outside of a process: it is killed, it forks, its file system is full.
+//! Sinks in processes that are killed, that fork, or whose file system is full or limited.
 #![cfg(unix)]
+#![allow(unsafe_code, reason = "limits")]
 
 mod common;
 
@@ -7,7 +8,7 @@ use std::borrow::Cow;
 use std::cell::RefCell;
 use std::env;
 use std::fs::{self, File};
-use std::io::{BufWriter, ErrorKind, Write};
+use std::io::{BufWriter, ErrorKind, Seek, SeekFrom, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,20 +20,20 @@ use common::print_call;
 use common::process::{self, Fork, fork, this_test};
 use common::scratch_dir::ScratchDir;
 use cove_trace::{
-    JsonlSink, RecordedValue, RecordingBackend, RingSink, TraceEvent, TraceHeader, TraceReader, TraceSink, TraceValue,
-    ValueCapture, ValueWriter, create_trace_file,
+    JsonlSink, RecordedValue, RecordingBackend, RingSink, RunOutcome, TraceEvent, TraceHeader, TraceReader, TraceSink,
+    TraceValue, ValueCapture, ValueWriter, create_trace_file,
 };
 
-/// Which sink a process of its own records into.
+/// The environment variable with the kind of sink that a child process uses.
 const SINK: &str = "COVE_TRACE_TEST_SINK";
-/// The directory that it works in.
+/// The environment variable with the directory that a child process works in.
 const DIRECTORY: &str = "COVE_TRACE_TEST_DIRECTORY";
 
 fn header() -> TraceHeader {
     TraceHeader::new(RecordingBackend::Vm, ValueCapture::Full, "main.cove")
 }
 
-/// The sinks that promise that an event is there once `record` has returned.
+/// The sinks that lose no event whose `record` returned.
 const SINKS: &[&str] = &["file"];
 
 fn open(sink: &str, path: &Path) -> Box<dyn TraceSink> {
@@ -45,7 +46,7 @@ fn open(sink: &str, path: &Path) -> Box<dyn TraceSink> {
     }
 }
 
-/// The ids of the `task_cancelled` events in a trace whose end may be torn.
+/// Returns the ids of the `task_cancelled` events in a trace whose end may be torn.
 fn ids(path: &Path) -> Vec<u64> {
     let mut trace = TraceReader::new(File::open(path).expect("it is there"));
     let mut ids = Vec::new();
@@ -73,7 +74,7 @@ fn record_until_killed() {
     let directory = Path::new(&directory);
     let sink = open(&sink, &directory.join("trace.jsonl"));
     let mut returned = File::create(directory.join("returned")).unwrap();
-    // As long as it is not killed: the test that started it may be, too.
+    // The deadline ends it if the test that would kill it is killed itself.
     let deadline = Instant::now() + Duration::from_secs(20);
     for id in 0.. {
         sink.record(&TraceEvent::TaskCancelled { id });
@@ -148,7 +149,7 @@ fn children_forked_while_threads_record_leave_the_trace_alone() {
                 let was_silent = !sink.is_recording();
                 sink.record(&TraceEvent::TaskCancelled { id: u64::MAX });
                 sink.flush();
-                // The child's own trace is no business of its parent's.
+                // The child's own sink works.
                 let own = JsonlSink::new(Vec::new(), &header()).unwrap();
                 own.record(&TraceEvent::TaskCancelled { id: 1 });
                 was_silent && sink.dropped() == 0 && sink.last_error().is_none() && own.finish().writer.len() > 100
@@ -167,7 +168,7 @@ fn children_forked_while_threads_record_leave_the_trace_alone() {
     }
 }
 
-/// Some of the children are made while a thread holds the ring's lock.
+/// Some of the children are forked while a thread holds the lock of the ring.
 #[test]
 fn children_forked_while_threads_record_into_a_ring_leave_it_alone() {
     const FORKS: u64 = 200;
@@ -193,7 +194,7 @@ fn children_forked_while_threads_record_into_a_ring_leave_it_alone() {
                 }));
                 let is_refused = ring.dump(&mut std::io::sink()).is_err();
                 let knows_nothing = ring.overwritten() == 0 && ring.dropped() == 0 && ring.last_error().is_none();
-                // The child's own ring is no business of its parent's.
+                // The child's own ring works.
                 let own = RingSink::new(1024, &header());
                 own.record(&TraceEvent::TaskCancelled { id: 1 });
                 let own = own.dump(&mut Vec::new()).is_ok();
@@ -209,13 +210,13 @@ fn children_forked_while_threads_record_into_a_ring_leave_it_alone() {
     assert!(!String::from_utf8(dump).unwrap().contains("task_cancelled"));
 }
 
-/// The events that a child inherits in a buffer stay the parent's.
+/// Only the parent writes the events in a buffer that the child inherits.
 #[test]
 fn a_sink_dropped_or_finished_in_a_forked_child_writes_nothing() {
     let directory = ScratchDir::new("dropped-in-child");
     let path = directory.path().join("trace.jsonl");
     for is_finished in [false, true] {
-        let sink = JsonlSink::new(create_trace_file(&path).unwrap(), &header()).unwrap().with_buffer(64 * 1024);
+        let sink = JsonlSink::builder(&header()).buffer(64 * 1024).create(&path).unwrap();
         sink.record(&TraceEvent::TaskCancelled { id: 0 });
         let mut sink = Some(sink);
         fork(|| {
@@ -261,7 +262,7 @@ fn not_even_the_writers_own_buffer_is_written_by_a_forked_child() {
     assert_eq!(ids(&path), [0]);
 }
 
-/// A value whose own code forks: the child comes back into the middle of `record`.
+/// The value's own code forks, so the child returns into the middle of `record`.
 #[test]
 fn a_child_forked_by_a_value_does_not_write_the_line() {
     struct Forks(RefCell<Option<Fork>>);
@@ -285,12 +286,11 @@ fn a_child_forked_by_a_value_does_not_write_the_line() {
 
 // A full file system.
 
-/// The size of the file system that gets full.
+/// The size in bytes of the small file system.
 const ROOM: usize = 1 << 20;
 
-/// Four threads record more into `writer` than there is room for; then `make_room` is called and they go on. Holds that
-/// nothing stops, that what is lost is counted exactly, and that each fragment stands alone on its line of the file. Gives the
-/// number of fragments.
+/// Records more into `writer` than there is room for, from four threads, calls `make_room` and records on. Asserts that
+/// the number of dropped events is exact and that each fragment is alone on its line. Returns the number of fragments.
 fn record_until_full_and_on<W: Write + Send>(
     writer: W,
     make_room: impl FnOnce(),
@@ -311,6 +311,8 @@ fn record_until_full_and_on<W: Write + Send>(
     assert!(lost > THREADS * EVENTS / 2, "only {lost} lost");
     assert_eq!(sink.last_error().map(|error| error.kind()), Some(ErrorKind::StorageFull));
     make_room();
+    // After a second the next event is an attempt.
+    thread::sleep(Duration::from_millis(1_010));
     (THREADS * EVENTS..THREADS * EVENTS + 10).for_each(record);
     let finished = sink.finish();
     assert_eq!(finished.dropped, lost, "nothing is lost when there is room");
@@ -351,8 +353,8 @@ fn record_into_a_full_file_system() {
     writeln!(std::io::stdout(), "{HELD}").unwrap();
 }
 
-/// What a full file system does, where none can be had: a write takes what there is room for, the next one fails. Now and then
-/// somebody frees a few bytes, so that there is more than one fragment.
+/// A model of a full file system, for machines where none can be mounted: a write takes what there is room for, and the
+/// next one fails. After each failure a few bytes become free, so that there is more than one fragment.
 #[test]
 fn a_writer_that_is_full_for_a_while_as_threads_record() {
     #[derive(Clone)]
@@ -368,7 +370,7 @@ fn a_writer_that_is_full_for_a_while_as_threads_record() {
             let taken = bytes.len().min(disk.room);
             if taken == 0 {
                 disk.refused += 1;
-                disk.room = if disk.refused.is_multiple_of(100) { disk.refused % 250 } else { 0 };
+                disk.room = disk.refused * 31 % 250;
                 return Err(ErrorKind::StorageFull.into());
             }
             disk.room -= taken;
@@ -385,10 +387,10 @@ fn a_writer_that_is_full_for_a_while_as_threads_record() {
         || disk.lock().unwrap().room = usize::MAX,
         || String::from_utf8(disk.lock().unwrap().file.clone()).unwrap(),
     );
-    assert!(fragments > 10, "only {fragments} fragments");
+    assert!(fragments > 8, "only {fragments} fragments");
 }
 
-/// What a process of its own says when all was as it should be.
+/// Printed by a child process that found everything correct.
 const HELD: &str = "all as it should be";
 
 /// Runs a command in a mount namespace with a small file system at `directory`.
@@ -410,9 +412,143 @@ fn a_full_file_system_while_threads_record() {
         return;
     }
     let test = this_test("record_into_a_full_file_system");
-    let output = in_a_small_file_system(directory.path(), &test).output().unwrap();
+    assert_held(&mut in_a_small_file_system(directory.path(), &test));
+}
+
+/// The names in a directory, in order.
+#[cfg(target_os = "linux")]
+fn names(directory: &Path) -> Vec<std::ffi::OsString> {
+    let entries = fs::read_dir(directory).expect("it is there");
+    let mut names: Vec<_> = entries.map(|entry| entry.expect("an entry").file_name()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+#[ignore = "runs in a process of its own, in a file system of its own"]
+#[cfg(target_os = "linux")]
+fn create_where_it_cannot_be_done() {
+    let Some(directory) = env::var_os(DIRECTORY) else { return };
+    let directory = Path::new(&directory);
+    let (path, ballast) = (directory.join("trace.jsonl"), directory.join("ballast"));
+    fs::write(&path, "old").unwrap();
+
+    assert!(fs::write(&ballast, vec![0; 2 * ROOM]).is_err());
+    let error = JsonlSink::builder(&header()).create(&path).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::StorageFull);
+    assert!(error.to_string().contains(path.to_str().unwrap()), "{error}");
+    assert_eq!(names(directory), ["ballast", "trace.jsonl"]);
+    assert_eq!(fs::read(&path).unwrap(), b"old");
+    fs::remove_file(&ballast).unwrap();
+
+    // Containers mount a single file like this.
+    let mounted = directory.join("mounted.jsonl");
+    fs::write(&mounted, "").unwrap();
+    assert!(Command::new("mount").arg("--bind").args([&path, &mounted]).status().unwrap().success());
+    for error in [create_trace_file(&mounted).unwrap_err(), JsonlSink::builder(&header()).create(&mounted).unwrap_err()]
+    {
+        assert_eq!(error.kind(), ErrorKind::ResourceBusy);
+        let text = error.to_string();
+        assert!(text.contains(mounted.to_str().unwrap()) && text.contains("mount its directory instead"), "{text}");
+        assert_eq!(names(directory), ["mounted.jsonl", "trace.jsonl"]);
+        assert_eq!(fs::read(&path).unwrap(), b"old");
+    }
+    writeln!(std::io::stdout(), "{HELD}").unwrap();
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_creation_that_fails_costs_nothing() {
+    let directory = ScratchDir::new("cannot-create");
+    let mut probe = in_a_small_file_system(directory.path(), &Command::new("true"));
+    if !probe.output().is_ok_and(|output| output.status.success()) {
+        writeln!(std::io::stderr(), "SKIPPED: no mount namespace to be had").unwrap();
+        return;
+    }
+    assert_held(&mut in_a_small_file_system(directory.path(), &this_test("create_where_it_cannot_be_done")));
+}
+
+#[track_caller]
+fn assert_held(command: &mut Command) {
+    let output = command.output().expect("it can be run");
     let said = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success() && said.contains(HELD), "{said}");
+    assert!(output.status.success() && said.contains(HELD), "{} {said}", output.status);
+}
+
+// A limit on the size of files.
+
+const LIMIT: usize = 10_000;
+
+/// A write beyond the limit would end this process by a signal.
+fn limit_files_to(bytes: usize) {
+    let limit = libc::rlimit { rlim_cur: bytes as libc::rlim_t, rlim_max: libc::RLIM_INFINITY };
+    // SAFETY: the pointer is to a whole `rlimit`.
+    assert_eq!(unsafe { libc::setrlimit(libc::RLIMIT_FSIZE, &raw const limit) }, 0);
+}
+
+#[test]
+#[ignore = "runs in a process of its own, whose files are limited"]
+fn record_up_to_the_limit_of_files() {
+    const EVENTS: u64 = 1_000;
+    const RUN_ENDED: TraceEvent<'_> = TraceEvent::RunEnded { outcome: RunOutcome::Success, message: None };
+    let Some(directory) = env::var_os(DIRECTORY) else { return };
+    let directory = Path::new(&directory);
+    let path = directory.join("trace.jsonl");
+    limit_files_to(LIMIT);
+    let header = header();
+    let builder = || JsonlSink::builder(&header);
+
+    let check = |sink: JsonlSink<File>, before: usize| {
+        (0..EVENTS).for_each(|id| sink.record(&TraceEvent::TaskCancelled { id }));
+        let dropped = sink.dropped();
+        // Longer than the rest of the limit.
+        sink.record(&TraceEvent::RunEnded { outcome: RunOutcome::Error, message: Some(&"x".repeat(100)) });
+        let finished = sink.finish();
+        assert_eq!(finished.dropped, dropped + 1);
+        let error = finished.last_error.unwrap();
+        assert_eq!(error.kind(), ErrorKind::FileTooLarge);
+        assert!(error.to_string().contains("ulimit -f"), "{error}");
+        let text = fs::read(&path).unwrap();
+        assert!(text.len() > LIMIT - 50 && text.len() <= LIMIT, "{} bytes", text.len());
+        let lines = text[before..].iter().filter(|byte| **byte == b'\n').count() as u64;
+        assert_eq!(lines - 1 + dropped, EVENTS);
+    };
+    check(builder().create(&path).unwrap(), 0);
+    check(builder().buffer(1_000).create(&path).unwrap(), 0);
+    check(builder().byte_limit(LIMIT as u64 + 1).create(&path).unwrap(), 0);
+    check(builder().open_file(File::create(&path).unwrap()).unwrap(), 0);
+    // The bytes before the end or the position count.
+    fs::write(&path, [b'.'; 5_000]).unwrap();
+    check(builder().open_file(File::options().append(true).open(&path).unwrap()).unwrap(), 5_000);
+    let mut file = File::create(&path).unwrap();
+    file.seek(SeekFrom::Start(5_000)).unwrap();
+    check(builder().open_file(file).unwrap(), 5_000);
+
+    // A smaller limit of the sink's own leaves room for the events that close a run.
+    let sink = builder().byte_limit(LIMIT as u64 - 100).create(&path).unwrap();
+    (0..EVENTS).for_each(|id| sink.record(&TraceEvent::TaskCancelled { id }));
+    let dropped = sink.dropped();
+    sink.record(&RUN_ENDED);
+    assert_eq!(sink.finish().dropped, dropped);
+    assert!(fs::read_to_string(&path).unwrap().ends_with("\"message\":null}\n"));
+
+    // Other kinds of files have no such limit.
+    builder().open_file(File::options().write(true).open("/dev/null").unwrap()).unwrap();
+
+    fs::write(&path, "old").unwrap();
+    limit_files_to(50);
+    let error = builder().create(&path).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::FileTooLarge);
+    assert!(error.to_string().contains(path.to_str().unwrap()), "{error}");
+    assert_eq!(fs::read(&path).unwrap(), b"old");
+    assert_eq!(fs::read_dir(directory).unwrap().count(), 1);
+    writeln!(std::io::stdout(), "{HELD}").unwrap();
+}
+
+#[test]
+fn the_limit_of_files_costs_events_and_is_no_signal() {
+    let directory = ScratchDir::new("limited");
+    assert_held(this_test("record_up_to_the_limit_of_files").env(DIRECTORY, directory.path()));
 }
 
 // Complaints.
@@ -434,7 +570,7 @@ fn record_what_is_lost() {
         return;
     }
     for buffer in [0, 64] {
-        let sink = JsonlSink::new(Refuses(false), &header()).unwrap().with_buffer(buffer);
+        let sink = JsonlSink::builder(&header()).buffer(buffer).open(Refuses(false)).unwrap();
         (0..3).for_each(|id| sink.record(&TraceEvent::TaskCancelled { id }));
         assert_eq!(sink.finish().dropped, 3);
     }

@@ -1,4 +1,4 @@
-//! Threads that come and go leave nothing of a sink's memory behind. Live bytes are counted by a global allocator.
+//! Threads that end give back the memory that a sink used on them. A global allocator counts live bytes.
 #![allow(unsafe_code)]
 
 mod common;
@@ -11,12 +11,12 @@ use std::thread;
 
 use cove_trace::{JsonlSink, RecordingBackend, RingSink, TraceEvent, TraceHeader, TraceSink, ValueCapture};
 
-/// Bytes that are allocated and not yet given back.
+/// Bytes that are allocated and not freed.
 static LIVE: AtomicUsize = AtomicUsize::new(0);
 
 struct Counting;
 
-// SAFETY: the system's allocator does all of it; that it is counted changes nothing.
+// SAFETY: every call is forwarded to the system's allocator.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         LIVE.fetch_add(layout.size(), Ordering::Relaxed);
@@ -51,23 +51,23 @@ impl Write for Counter {
 const THREADS: u64 = 64;
 const EVENTS: u64 = 20;
 const WAVES: u64 = 20;
-/// Far less than what one buffer for each thread of one wave would be.
+/// Far less than one buffer for each thread of a wave.
 const SLACK: usize = 16 * 1024;
 
 fn header() -> TraceHeader {
     TraceHeader::new(RecordingBackend::Vm, ValueCapture::Full, "main.cove")
 }
 
-/// Threads that come, all record, and go, wave after wave; and holds that after the last no more memory is in use than after
+/// Starts waves of threads that record and end. Asserts that no more memory is in use after the last wave than after
 /// the first.
 #[track_caller]
 fn assert_flat(sink: &dyn TraceSink) {
-    // Counted for the whole process: one test at a time.
+    // Bytes are counted for the whole process, so one test runs at a time.
     static ALONE: Mutex<()> = Mutex::new(());
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let scope = &"x".repeat(4000);
     let wave = || {
-        // All of them are there at once.
+        // Keeps all threads of a wave alive until each has recorded.
         let all_recorded = &Barrier::new(THREADS as usize);
         thread::scope(|running| {
             let threads: Vec<_> = (0..THREADS)
@@ -80,7 +80,7 @@ fn assert_flat(sink: &dyn TraceSink) {
                     })
                 })
                 .collect();
-            // A scope ends once their work is done; only this waits for what they do as they end.
+            // Only `join` waits for the destructors of thread locals; a scope does not.
             threads.into_iter().for_each(|thread| thread.join().expect("the thread ends well"));
         });
     };
@@ -101,7 +101,7 @@ fn memory_is_flat_after_threads_that_come_and_go() {
 
 #[test]
 fn memory_is_flat_with_a_buffer() {
-    let sink = JsonlSink::new(Counter(0), &header()).unwrap().with_buffer(64 * 1024);
+    let sink = JsonlSink::builder(&header()).buffer(64 * 1024).open(Counter(0)).unwrap();
     assert_flat(&sink);
     let finished = sink.finish();
     assert_eq!((finished.dropped, finished.writer.0), (0, 1 + WAVES * THREADS * EVENTS));
@@ -117,7 +117,7 @@ fn memory_is_flat_over_a_ring() {
     assert_eq!((ring.dropped(), ring.overwritten() + held), (0, WAVES * THREADS * EVENTS));
 }
 
-/// Hundreds of windows come and go, too.
+/// Hundreds of windows are mapped and unmapped.
 #[test]
 #[cfg(all(feature = "mmap", target_os = "linux"))]
 fn memory_is_flat_over_a_mapped_file() {

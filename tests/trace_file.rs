@@ -1,4 +1,5 @@
-//! `create_trace_file`: a fresh file of its owner's, put in the place of what was there without touching it.
+//! `create_trace_file` and sinks that create a file make a new file, for its owner alone, which replaces an old one as a
+//! whole or not at all.
 
 mod common;
 
@@ -7,6 +8,7 @@ use std::io::{ErrorKind, Read, Write};
 use std::path::Path;
 
 use common::scratch_dir::ScratchDir;
+use cove_trace::sink::FreshFile;
 use cove_trace::{JsonlSink, RecordingBackend, TraceEvent, TraceHeader, TraceSink, ValueCapture, create_trace_file};
 
 /// The names in a directory, in order.
@@ -55,9 +57,8 @@ fn a_second_run_on_the_same_path_leaves_the_first_one_its_file() {
         JsonlSink::new(create_trace_file(&path).unwrap(), &header).unwrap()
     };
     let header = |entry: &str| {
-        format!(
-            "{{\"event\":\"trace_header\",\"version\":4,\"backend\":\"ast\",\"values\":\"full\",\"entry\":\"{entry}\",\"args\":[]}}\n"
-        )
+        let start = r#"{"event":"trace_header","version":4,"backend":"ast","values":"full","entry""#;
+        format!("{start}:\"{entry}\",\"args\":[]}}\n")
     };
     let line = |id| format!("{{\"event\":\"task_cancelled\",\"id\":{id}}}\n");
 
@@ -130,6 +131,102 @@ fn a_name_that_no_file_can_have_is_an_error_and_leaves_nothing_behind() {
     assert_eq!(fs::read(&file).unwrap(), b"kept");
 }
 
+#[test]
+fn a_sink_creates_its_file_with_the_header_in_it() {
+    let directory = ScratchDir::new("sink-creates");
+    let path = directory.path().join("trace.jsonl");
+    fs::write(&path, "the old trace").unwrap();
+    let mut reader = File::open(&path).unwrap();
+    let header = TraceHeader::new(RecordingBackend::Ast, ValueCapture::Full, "main.cove");
+    let sink = JsonlSink::builder(&header).create(&path).unwrap();
+    assert_eq!(names(directory.path()), ["trace.jsonl"]);
+    assert_eq!(fs::read_to_string(&path).unwrap().lines().count(), 1);
+    sink.record(&TraceEvent::TaskCancelled { id: 1 });
+    assert_eq!(sink.finish().dropped, 0);
+    assert_eq!(fs::read_to_string(&path).unwrap().lines().count(), 2);
+    assert_eq!(read_on(&mut reader), "the old trace");
+}
+
+#[test]
+#[cfg(unix)]
+fn the_temporary_name_fits_where_the_final_one_does() {
+    let directory = ScratchDir::new("long-name");
+    for length in [242, 255] {
+        let path = directory.path().join("n".repeat(length));
+        create_trace_file(&path).unwrap().write_all(b"new").unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"new");
+    }
+}
+
+/// An error names the file: the user of a program may not know where it creates one.
+#[test]
+#[cfg(unix)]
+fn every_error_has_the_path_and_keeps_its_kind() {
+    let directory = ScratchDir::new("paths-in-errors");
+    let path = |name: &str| directory.path().join(name);
+    fs::create_dir(path("directory")).unwrap();
+    fs::write(path("file"), "kept").unwrap();
+    let header = TraceHeader::new(RecordingBackend::Ast, ValueCapture::Full, "main.cove");
+    for (name, kind) in [
+        ("directory", ErrorKind::InvalidInput),
+        ("missing/trace.jsonl", ErrorKind::NotFound),
+        ("file/trace.jsonl", ErrorKind::NotADirectory),
+        (&"n".repeat(256), ErrorKind::InvalidFilename),
+    ] {
+        let path = path(name);
+        let errors = [
+            create_trace_file(&path).unwrap_err(),
+            JsonlSink::builder(&header).create(&path).unwrap_err(),
+            #[cfg(feature = "mmap")]
+            cove_trace::MappedFile::create(&path).unwrap_err(),
+            #[cfg(feature = "mmap")]
+            JsonlSink::builder(&header).create_mapped(&path).unwrap_err(),
+        ];
+        for error in errors {
+            assert_eq!(error.kind(), kind, "{error}");
+            let start = format!("cannot create the trace {}: ", path.display());
+            assert!(error.to_string().starts_with(&start), "{error}");
+        }
+    }
+    assert_eq!(names(directory.path()), ["directory", "file"]);
+}
+
+#[test]
+fn a_buffer_beyond_all_memory_is_an_error() {
+    let directory = ScratchDir::new("huge-buffer");
+    let header = TraceHeader::new(RecordingBackend::Ast, ValueCapture::Full, "main.cove");
+    let error =
+        JsonlSink::builder(&header).buffer(usize::MAX).create(directory.path().join("trace.jsonl")).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::OutOfMemory);
+    assert!(names(directory.path()).is_empty());
+}
+
+#[test]
+fn a_fresh_file_has_its_name_only_once_it_is_complete() {
+    let directory = ScratchDir::new("fresh");
+    let path = directory.path().join("trace.jsonl");
+    fs::write(&path, "old").unwrap();
+    let mut fresh = FreshFile::create(&path).unwrap();
+    fresh.write_all(b"new").unwrap();
+    fresh.flush().unwrap();
+    assert_eq!(fresh.file().metadata().unwrap().len(), 3);
+    assert_eq!(names(directory.path()).len(), 2);
+    drop(fresh);
+    assert_eq!(names(directory.path()), ["trace.jsonl"]);
+    assert_eq!(fs::read(&path).unwrap(), b"old");
+
+    let mut fresh = FreshFile::create(&path).unwrap();
+    fresh.write_all(b"new").unwrap();
+    fresh.persist().unwrap().write_all(b"er").unwrap();
+    assert_eq!(fs::read(&path).unwrap(), b"newer");
+
+    // A directory that appears at the name meanwhile stays.
+    let fresh = FreshFile::create(directory.path().join("taken")).unwrap();
+    fs::create_dir(directory.path().join("taken")).unwrap();
+    assert!(fresh.persist().is_err());
+    assert_eq!(names(directory.path()), ["taken", "trace.jsonl"]);
+}
+
 #[cfg(unix)]
 mod unix {
     use std::env;
@@ -145,7 +242,7 @@ mod unix {
         fs::symlink_metadata(path).expect("the file is there").permissions().mode() & 0o7777
     }
 
-    /// Tells the process started by the next test where to create a file.
+    /// The environment variable with the path at which a child process creates a file.
     const CREATE_AT: &str = "COVE_TRACE_TEST_CREATE_AT";
 
     #[test]
@@ -166,7 +263,7 @@ mod unix {
                     fs::write(&path, "old").unwrap();
                     fs::set_permissions(&path, Permissions::from_mode(before)).unwrap();
                 }
-                // A umask belongs to the whole process, so each one is set in a process of its own.
+                // A umask applies to a whole process, so each one gets a process of its own.
                 let created = Command::new("sh")
                     .args(["-c", "umask \"$1\" && shift && exec \"$@\"", "sh", umask])
                     .arg(env::current_exe().unwrap())
@@ -225,7 +322,7 @@ mod unix {
         let directory = ScratchDir::new("no-file");
         let fifo = directory.path().join("fifo");
         assert!(Command::new("mkfifo").arg(&fifo).status().unwrap().success());
-        // Nobody reads it: opening it to write would wait for ever.
+        // Opening a FIFO without a reader would block.
         assert_eq!(create_trace_file(&fifo).unwrap_err().kind(), ErrorKind::InvalidInput);
         assert!(fs::symlink_metadata(&fifo).unwrap().file_type().is_fifo());
 
@@ -257,7 +354,7 @@ mod unix {
         fs::set_permissions(&place, Permissions::from_mode(0o700)).unwrap();
     }
 
-    /// Nobody can create a file there, whoever they are.
+    /// Not even root can create a file there.
     #[cfg(target_os = "linux")]
     #[test]
     fn a_place_of_the_kernels_is_an_error() {

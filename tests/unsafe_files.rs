@@ -25,9 +25,10 @@ const MAY_HOLD_UNSAFE_CODE: &[&str] = &[
     "src/encode/escape/ways.rs",
     "src/encode/guarded.rs",
     "src/encode/parts.rs",
-    "src/sink/closing.rs",
+    "src/sink/file_limit.rs",
     "src/sink/fork.rs",
     "src/sink/mapped/memory.rs",
+    "src/sink/mapped/signals.rs",
 ];
 
 /// The command may print, the library must not: a closed standard error must not end a traced program.

@@ -206,7 +206,8 @@ fn ten_thousand_mixed_events_allocate_nothing() {
 fn ten_thousand_mixed_events_into_a_buffer_allocate_nothing() {
     // One that holds a few of the lines, and one that holds none of the longer ones.
     for buffer in [64 * 1024, 256] {
-        let sink = sink(ValueCapture::Full).with_buffer(buffer);
+        let header = TraceHeader::new(RecordingBackend::Vm, ValueCapture::Full, "main.cove");
+        let sink = JsonlSink::builder(&header).buffer(buffer).open(Counter::default()).unwrap();
         let tree = live_tree();
         let site = RenderedCallSite::new("documents", "write", "fs.write");
         record_mix(0, &tree, &site, &|event| sink.record(event));

@@ -18,8 +18,8 @@ use crate::target::{Existing, Target};
 #[command(after_help = "\
 The trace stays as it is. Beside run.jsonl the redacted one is run-redacted.jsonl, which its owner alone can read; that of
 standard input goes to standard output. Lines that can't be read are left out. The file has its name when it is whole: when the
-disk is full, nothing is left of it, and what stood there before stays. (When the command is killed, a file is left whose name ends
-with .unfinished and a number.)
+disk is full, nothing is left of it, and what stood there before stays. (When the command is killed, it leaves a file whose name
+starts with .cove-trace.)
 
 Names, figures and error messages stay. Messages can name things, as in \"notes.txt: no such file\": see --messages.
 

@@ -1,16 +1,17 @@
 //! Where a command writes a trace: a file that is whole or not there, or standard output.
 
 use std::fs::{self, File};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, IntoInnerError, Write};
 use std::path::{Path, PathBuf};
 
-use cove_trace::create_trace_file;
+use cove_trace::sink::FreshFile;
 
 use crate::diagnostics::Diagnostics;
 use crate::output::Output;
 
-/// A trace on its way out. A file is made when there is something to write, and gets its name when it is whole: whatever ends
-/// the command before that (a full disk, say), what stood under the name stays, and nothing that looks whole is left.
+/// A trace on its way out. A file is made when there is something to write, and gets its name when it is whole:
+/// whatever ends the command before that (a full disk, say), what stood under the name stays, and nothing that looks
+/// whole is left.
 pub(crate) struct Target<'a> {
     /// The file to write; none for standard output.
     path: Option<&'a Path>,
@@ -65,86 +66,66 @@ impl<'a> Target<'a> {
         file.writer.write_all(bytes).map_err(Stop::File)
     }
 
-    /// Gives the file its name, and the name back to be said. None when nothing was written, or to standard output, of which
-    /// the rest is not flushed here.
+    /// Gives the file its name, and the name back to be said. None when nothing was written, or to standard output, of
+    /// which the rest is not flushed here.
     pub(crate) fn finish(&mut self) -> Result<Option<String>, Stop> {
         let (Some(path), Some(file)) = (self.path, self.file.take()) else { return Ok(None) };
-        file.finish(path).map_err(Stop::File)?;
+        file.finish().map_err(Stop::File)?;
         Ok(Some(path.to_string_lossy().into_owned()))
     }
 }
 
-/// A file that is not whole yet, under a name of its own that says so. Removed unless it is finished; what a killed command
-/// leaves keeps that name.
+/// A file that is not complete. It is removed unless it is finished.
 struct Unfinished {
-    writer: BufWriter<File>,
-    beside: PathBuf,
-    /// The name that is kept free for it, if nothing stood there.
-    reserved: Option<PathBuf>,
+    writer: BufWriter<FreshFile>,
+    reserved: Reserved,
 }
 
 impl Unfinished {
     fn create(path: &Path, existing: Existing) -> io::Result<Self> {
-        if existing == Existing::Kept {
-            reserve(path)?;
-        } else {
-            refuse_unless_regular(path)?;
-        }
-        let reserved = (existing == Existing::Kept).then(|| path.to_owned());
-        let mut name = path.file_name().unwrap_or_default().to_owned();
-        name.push(format!(".unfinished-{}", std::process::id()));
-        let beside = path.with_file_name(name);
-        match create_trace_file(&beside) {
-            Ok(file) => Ok(Self { writer: BufWriter::new(file), beside, reserved }),
-            Err(error) => {
-                reserved.iter().for_each(|path| remove(path));
-                Err(error)
-            }
-        }
+        let reserved = match existing {
+            Existing::Kept => Reserved::create(path)?,
+            Existing::Replaced => Reserved(None),
+        };
+        Ok(Self { writer: BufWriter::new(FreshFile::create(path)?), reserved })
     }
 
-    fn finish(mut self, path: &Path) -> io::Result<()> {
-        self.writer.flush()?;
-        // Some file systems say only now that there is no room.
-        self.writer.get_ref().sync_data()?;
-        fs::rename(&self.beside, path)?;
-        self.reserved = None;
+    fn finish(self) -> io::Result<()> {
+        let Self { writer, mut reserved } = self;
+        let file = writer.into_inner().map_err(IntoInnerError::into_error)?;
+        // Some file systems report a lack of room only here.
+        file.file().sync_data()?;
+        file.persist()?;
+        reserved.0 = None;
         Ok(())
     }
 }
 
-impl Drop for Unfinished {
-    fn drop(&mut self) {
-        remove(&self.beside);
-        self.reserved.iter().for_each(|path| remove(path));
-    }
-}
+/// A name that an empty file keeps free. The file is removed when this is dropped.
+struct Reserved(Option<PathBuf>);
 
-/// The error that counts is the one that led here; a name left behind says nothing more.
-fn remove(path: &Path) {
-    let _ = fs::remove_file(path);
-}
-
-/// Makes an empty file under a name that nothing stands under, for its owner alone.
-fn reserve(path: &Path) -> io::Result<()> {
-    let mut options = File::options();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    match options.open(path) {
-        Ok(_) => Ok(()),
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-            Err(io::Error::new(error.kind(), "something of that name is there already, and stays as it is"))
+impl Reserved {
+    /// Creates the file, for its owner alone. Fails if something has that name.
+    fn create(path: &Path) -> io::Result<Self> {
+        let mut options = File::options();
+        options.write(true).create_new(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        match options.open(path) {
+            Ok(_) => Ok(Self(Some(path.to_owned()))),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                Err(io::Error::new(error.kind(), "something of that name is there already, and stays as it is"))
+            }
+            Err(error) => Err(error),
         }
-        Err(error) => Err(error),
     }
 }
 
-fn refuse_unless_regular(path: &Path) -> io::Result<()> {
-    match fs::symlink_metadata(path) {
-        Ok(there) if there.is_file() => Ok(()),
-        Ok(_) => Err(io::Error::new(io::ErrorKind::InvalidInput, "what stands under that name is not a regular file")),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        Err(error) => Err(error),
+impl Drop for Reserved {
+    fn drop(&mut self) {
+        if let Some(path) = &self.0 {
+            // The error that led here is the one to report; that the file remains adds nothing.
+            let _ = fs::remove_file(path);
+        }
     }
 }

@@ -8,6 +8,8 @@ mod event;
 mod thread_buffer;
 
 pub use self::thread_buffer::with_line;
+use std::io;
+
 pub(crate) use self::thread_buffer::{Line, with_whole_line};
 use crate::event::{TraceEvent, TraceHeader};
 use crate::line::LINE_LIMIT;
@@ -38,6 +40,15 @@ impl EncodeOptions {
     pub const fn line_limit(mut self, bytes: usize) -> Self {
         self.line_limit = bytes;
         self
+    }
+
+    /// The reason for which a line was not written.
+    pub(crate) fn not_written(&self) -> io::Error {
+        let text = format!(
+            "an event makes a line of more than {} bytes, or of more than there is memory for",
+            self.line_limit
+        );
+        io::Error::other(text)
     }
 }
 

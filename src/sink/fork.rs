@@ -1,47 +1,53 @@
-//! Tells a forked child from the process it was forked from, without asking the system at each event.
+//! Detects forked children without a system call per event.
 #![allow(unsafe_code)]
 
 use std::io;
 
-/// The process that something was made in.
-pub(super) struct Origin(u32);
+/// Identifies the process that created it.
+///
+/// A child made by `fork` is recognised. A child made by `_Fork` or by a raw `clone` system call is not, because these
+/// run no fork handlers.
+pub(super) struct ForkGuard {
+    /// The value of `forks()` in the process that created the guard.
+    forks: u32,
+}
 
-impl Origin {
-    /// This process.
+impl ForkGuard {
+    /// Creates a guard that belongs to this process.
     ///
     /// # Errors
     ///
-    /// When the system has no memory left to remember that forks are watched.
-    pub(super) fn here() -> io::Result<Self> {
-        watch::start()?;
-        Ok(Self(watch::forks()))
+    /// If the system has no memory to register a fork handler.
+    pub(super) fn new() -> io::Result<Self> {
+        handler::register()?;
+        Ok(Self { forks: handler::forks() })
     }
 
-    /// Whether this is still that process, and not a child forked from it. A load and a comparison.
+    /// Whether this process created the guard. Costs a load and a comparison.
     #[inline]
-    pub(super) fn is_here(&self) -> bool {
-        self.0 == watch::forks()
+    pub(super) fn is_owner(&self) -> bool {
+        self.forks == handler::forks()
     }
 }
 
-// Miri knows neither forks nor the function that watches them.
+// Miri supports neither forks nor `pthread_atfork`.
 #[cfg(all(unix, not(miri)))]
-mod watch {
+mod handler {
     use std::io;
     use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-    /// How many forks lie between the process that started to watch and this one.
+    /// The number of forks between the process that registered the handler and this one.
     static FORKS: AtomicU32 = AtomicU32::new(0);
 
-    /// Has `forks` count from here on. Takes no lock: a child forked in the middle of it could wait for that forever.
-    pub(super) fn start() -> io::Result<()> {
-        static IS_STARTED: AtomicBool = AtomicBool::new(false);
-        if !IS_STARTED.load(Ordering::Relaxed) {
-            // Two threads at once add the handler twice, and a fork counts twice: as good as once.
-            // SAFETY: the handler does nothing but add to an atomic number, which is allowed between a fork and whatever
-            // comes next, and it is there for as long as the code that holds it.
+    /// Makes `forks` count from here on. Takes no lock, because a child forked meanwhile could wait for it forever.
+    pub(super) fn register() -> io::Result<()> {
+        static IS_REGISTERED: AtomicBool = AtomicBool::new(false);
+        if !IS_REGISTERED.load(Ordering::Relaxed) {
+            // Two threads can register the handler twice. Each fork then counts as two, which still changes the number.
+            // SAFETY: the handler only adds to an atomic integer, which is async-signal-safe. It lives as long as the
+            // code that contains it.
             match unsafe { libc::pthread_atfork(None, None, Some(count)) } {
-                0 => IS_STARTED.store(true, Ordering::Relaxed),
+                0 => IS_REGISTERED.store(true, Ordering::Relaxed),
                 code => return Err(io::Error::from_raw_os_error(code)),
             }
         }
@@ -59,11 +65,11 @@ mod watch {
 }
 
 #[cfg(not(all(unix, not(miri))))]
-mod watch {
+mod handler {
     use std::io;
 
-    #[expect(clippy::unnecessary_wraps, reason = "where there are forks it can fail")]
-    pub(super) fn start() -> io::Result<()> {
+    #[expect(clippy::unnecessary_wraps, reason = "it can fail on Unix")]
+    pub(super) fn register() -> io::Result<()> {
         Ok(())
     }
 

@@ -1,42 +1,55 @@
 //! A sink that writes one JSON object per line.
 
 use std::fmt;
+use std::fs::File;
 use std::io::{self, Write};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use super::TraceSink;
-use super::closing::{Close, Closing};
-use super::exclusive::Exclusive;
-use super::fork::Origin;
+use super::builder::JsonlSinkBuilder;
+use super::fork::ForkGuard;
 use super::losses::Losses;
-use super::output::{Output, closes_a_run};
+use super::mutex::ReentryDetectingMutex;
+use super::output::{Output, catch_panic, closes_a_run};
 use super::sync::AtomicBool;
-use crate::encode::{Line, encode_header, with_whole_line};
+use crate::encode::{EncodeOptions, Line, with_whole_line};
 use crate::event::{TraceEvent, TraceHeader};
-use crate::names::ValueCapture;
 
 /// Writes one JSON object per line to `W`.
 ///
-/// Each event is encoded on the thread that records it, outside the lock. Unless the sink is given a
-/// [buffer](Self::with_buffer), the whole line then goes out with a single `write` and is flushed, so that a trace is
-/// visible as it happens and a program that is killed leaves every event whose `record` returned. From the header on nothing
-/// that fails is ever raised, printed or panicked at: the program must not notice. What was lost is counted and can be asked
-/// for:
+/// Each event is encoded on the thread that records it, outside the lock. Without a [buffer](JsonlSinkBuilder::buffer),
+/// the line is then written with a single `write` and flushed, so a killed process loses no event whose `record`
+/// returned.
 ///
-/// - an event whose text did not get out whole is [dropped](Self::dropped); a write that fails leaves at most one fragment,
-///   and the next line starts on a line of its own;
-/// - a flush that fails is remembered ([`last_error`](Self::last_error)) and loses nothing by itself;
-/// - `Interrupted` is tried again; any other error, `WouldBlock` too, is a failure;
-/// - an event that the writer itself records while it is at work (or that a panic hook does, when the writer panics) can't
-///   be written: it is dropped.
+/// Once the header is written, the sink raises no error, prints nothing and does not panic. It counts what it loses:
 ///
-/// Over a writer with a buffer of its own ([`BufWriter`](io::BufWriter)) the count can't be exact: such a writer says that
-/// bytes are written when they are not. Use [`with_buffer`](Self::with_buffer) instead.
+/// - An event that was not written whole is [dropped](Self::dropped). A failed write leaves at most one fragment, and
+///   the next line starts on a line of its own.
+/// - After a write that fails for lack of room (`StorageFull`, `QuotaExceeded`, `FileTooLarge`) the sink backs off: it
+///   drops 1 event without an attempt to write it, then 2, 4, 8 and so on while attempts fail, but it always makes an
+///   attempt when the last one is a second old. A dropped event is not encoded. The events that close a run
+///   (`entry_exit`, `heap_summary`, `run_ended`) are always attempted. After any other error the next event is an
+///   attempt.
+/// - An event whose line would be longer than the [limit](JsonlSinkBuilder::line_limit) by its names, its messages or its
+///   number of arguments is dropped. A value that makes a line too long is replaced.
+/// - A failed flush loses nothing by itself and is kept as the [last error](Self::last_error).
+/// - `Interrupted` is retried. `WouldBlock` is a failure, so give the sink a blocking writer.
+/// - An event that the writer records into its own sink (or that a panic hook records when the writer panics) is
+///   dropped.
 ///
-/// A child forked from the process that made the sink (Unix) records nothing into it: its [`record`](TraceSink::record)
-/// returns, [`is_recording`](TraceSink::is_recording) is false, and dropping the sink there leaves the writer untouched, its
-/// own `Drop` included. The child can make a sink of its own.
+/// A writer with a buffer of its own ([`BufWriter`](io::BufWriter)) makes the count inexact, because it reports bytes
+/// as written that are not. Use [`buffer`](JsonlSinkBuilder::buffer) instead.
+///
+/// In a forked child (Unix) the parent's sink records nothing: [`record`](TraceSink::record) returns,
+/// [`is_recording`](TraceSink::is_recording) is false, and dropping the sink leaves the writer untouched, its `Drop`
+/// included. The child can create a sink of its own. A child made by `_Fork` or a raw `clone` system call is not
+/// recognised.
+///
+/// No library can prevent two things. A file that reaches the process's limit on the size of files (`ulimit -f`) raises
+/// `SIGXFSZ`, which ends the program, unless the sink knows the limit: it does if it was opened by
+/// [`create`](JsonlSinkBuilder::create) or [`open_file`](JsonlSinkBuilder::open_file). And with `panic = "abort"` a
+/// panic in the writer ends the program.
 ///
 /// ```
 /// use cove_trace::{JsonlSink, RecordingBackend, TraceEvent, TraceHeader, TraceSink, ValueCapture};
@@ -50,170 +63,201 @@ use crate::names::ValueCapture;
 /// # Ok::<(), std::io::Error>(())
 /// ```
 ///
-/// For a program that records all day, into at most so much space, and can bear to lose its last lines when it is killed:
+/// For long-running programs with a size budget:
 ///
 /// ```
 /// # use cove_trace::{JsonlSink, RecordingBackend, TraceHeader, ValueCapture};
+/// # let path = std::env::temp_dir().join(format!("cove-trace-jsonl-doc-{}", std::process::id()));
 /// # let header = TraceHeader::new(RecordingBackend::Ast, ValueCapture::Full, "main.cove");
-/// # let file = Vec::new();
-/// let sink = JsonlSink::new(file, &header)?.with_buffer(64 * 1024).with_byte_limit(1 << 30);
+/// let sink = JsonlSink::builder(&header).buffer(64 * 1024).byte_limit(1 << 30).create(&path)?;
+/// # std::fs::remove_file(path)?;
 /// # Ok::<(), std::io::Error>(())
 /// ```
 pub struct JsonlSink<W: Write> {
-    parts: Closing<Parts<W>>,
-}
-
-struct Parts<W: Write> {
-    capture: ValueCapture,
-    origin: Origin,
-    /// The byte limit is reached. Stands outside the lock, so that what is not written need not be encoded either.
-    is_full: AtomicBool,
-    output: Exclusive<Output<W>>,
+    options: EncodeOptions,
+    guard: ForkGuard,
+    /// What `Output::is_refusing` returned last. It is read outside the lock, so that an event that will be lost need
+    /// not be encoded.
+    is_refusing: AtomicBool,
+    output: ReentryDetectingMutex<Output<W>>,
     losses: Losses,
 }
 
-/// A sink's writer, and what the sink lost on the way.
+/// The writer of a finished sink, and what the sink lost.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Finished<W> {
-    /// The writer, as it was handed in.
+    /// The writer, as it was passed to the sink.
     pub writer: W,
-    /// Events that did not get out whole.
+    /// The number of events that were not written whole.
     pub dropped: u64,
-    /// The last error there was, if there was any.
+    /// The last error, if there was one.
     pub last_error: Option<Arc<io::Error>>,
 }
 
-impl<W: Write> JsonlSink<W> {
-    /// Writes the header to `writer` and flushes it, and gives the sink that records after it, values as
-    /// `header.values` says.
+impl JsonlSink<File> {
+    /// Starts a sink that writes `header` first and records values as `header.values` says.
     ///
-    /// # Errors
-    ///
-    /// When the header can't be written: the caller is told, since nothing that follows could be read.
-    pub fn new(writer: W, header: &TraceHeader) -> io::Result<Self> {
-        let mut line = Vec::new();
-        encode_header(header, &mut line);
-        let mut output = Output::new(writer);
-        output.put_header(&line)?;
-        Ok(Self {
-            parts: Closing::new(Parts {
-                capture: header.values,
-                origin: Origin::here()?,
-                is_full: AtomicBool::new(false),
-                output: Exclusive::new(output),
-                losses: Losses::default(),
-            }),
-        })
-    }
-
-    /// Gathers lines in a buffer of so many bytes, allocated here, and writes and flushes them together: when the next line
-    /// does not fit, after a `run_ended`, when asked to [`flush`](Self::flush), and when the sink is finished or dropped. A
-    /// line longer than the buffer goes out by itself. Without this, or with 0, each event is written and flushed at once.
-    ///
-    /// A buffered line costs a copy instead of a system call. What it costs otherwise: a program that ends without any of
-    /// these (`abort`, SIGKILL) loses what the buffer holds, and a write that fails all of it that did not get out; the
-    /// count of [dropped](Self::dropped) events stays exact.
-    #[must_use]
-    pub fn with_buffer(mut self, bytes: usize) -> Self {
-        let Parts { output, losses, .. } = &mut *self.parts;
-        output.get_mut().buffer_into(bytes, losses);
-        self
-    }
-
-    /// Lets the trace become so many bytes long, its header included. The first event that does not fit, and all after it,
-    /// are counted as [dropped](Self::dropped) and not even encoded, so what is there is the run's beginning without a gap;
-    /// but the events that close a run (`entry_exit`, `heap_summary`, `run_ended`) still go out, on top of the limit.
-    #[must_use]
-    pub fn with_byte_limit(mut self, bytes: u64) -> Self {
-        self.parts.output.get_mut().limit = bytes;
-        self
-    }
-
-    /// Writes and flushes what the [buffer](Self::with_buffer) holds.
-    pub fn flush(&self) {
-        self.parts.flush();
-    }
-
-    /// How many events were lost so far: those whose text did not get out whole, and those over the byte limit. The trace
-    /// itself can't tell, so whoever made the sink tells the user when the run is over.
-    #[must_use]
-    pub fn dropped(&self) -> u64 {
-        self.parts.losses.dropped()
-    }
-
-    /// The last error there was, if there was any: the writer's, or that the byte limit is reached. None in a forked child.
-    #[must_use]
-    pub fn last_error(&self) -> Option<Arc<io::Error>> {
-        // The lock may have been held when the child was forked, and would never be free there.
-        if self.parts.origin.is_here() { self.parts.losses.last_error() } else { None }
-    }
-
-    /// Writes what the buffer holds, and hands the writer back with the account of what was lost.
-    pub fn finish(self) -> Finished<W> {
-        self.flush();
-        let (dropped, last_error) = (self.dropped(), self.last_error());
-        Finished { writer: self.parts.into_inner().output.into_inner().into_writer(), dropped, last_error }
+    /// The builder's last call chooses the writer, which need not be a file.
+    pub const fn builder(header: &TraceHeader) -> JsonlSinkBuilder<'_> {
+        JsonlSinkBuilder::new(header)
     }
 }
 
-impl<W: Write> Parts<W> {
-    fn flush(&self) {
-        if self.origin.is_here() {
-            // Otherwise it is this very thread's writer that asks, while it writes the buffer.
-            self.output.with(|output| output.flush_buffer(&self.losses));
+impl<W: Write> JsonlSink<W> {
+    /// Creates a sink without a buffer or a limit. Short for [`builder(header).open(writer)`](JsonlSinkBuilder::open).
+    ///
+    /// # Errors
+    ///
+    /// If the header cannot be written and flushed, or if the system has no memory to watch for forks.
+    pub fn new(writer: W, header: &TraceHeader) -> io::Result<Self> {
+        JsonlSinkBuilder::new(header).open(writer)
+    }
+
+    /// `output` has no header yet.
+    pub(super) fn start(
+        output: Output<W>,
+        header: &[u8],
+        options: EncodeOptions,
+        guard: ForkGuard,
+    ) -> io::Result<Self> {
+        let mut sink = Self {
+            options,
+            guard,
+            is_refusing: AtomicBool::new(false),
+            output: ReentryDetectingMutex::new(output),
+            losses: Losses::default(),
+        };
+        sink.output.get_mut().put_header(header)?;
+        Ok(sink)
+    }
+
+    /// Writes the lines in the [buffer](JsonlSinkBuilder::buffer) and flushes the writer. Does nothing if the buffer is
+    /// empty, if the writer itself calls it, or in a forked child.
+    ///
+    /// Waits for the lock, that is for the write of another thread. A failure is counted as any other.
+    pub fn flush(&self) {
+        if self.guard.is_owner() {
+            // On re-entry this thread is writing the buffer already.
+            self.output.try_with(|output| {
+                output.flush_buffer(&self.losses);
+                self.update_is_refusing(output);
+            });
         }
+    }
+
+    /// Returns how many events were lost so far: those not written whole, and those over the byte limit.
+    ///
+    /// The trace itself does not say so. Report it to the user when the run is over. Takes no lock.
+    #[must_use]
+    pub fn dropped(&self) -> u64 {
+        self.losses.dropped()
+    }
+
+    /// Returns the last error, if there was one: the writer's, or that a limit is reached. `None` in a forked child.
+    #[must_use]
+    pub fn last_error(&self) -> Option<Arc<io::Error>> {
+        // Another thread may have held the lock during the fork; the child would wait forever.
+        if self.guard.is_owner() { self.losses.last_error() } else { None }
+    }
+
+    /// Writes the lines in the buffer, and returns the writer with the number of lost events and the last error.
+    pub fn finish(mut self) -> Finished<W> {
+        self.flush();
+        let (dropped, last_error) = (self.dropped(), self.last_error());
+        let Some(writer) = self.output.get_mut().take_writer() else {
+            unreachable!("the writer is only taken where the sink ends")
+        };
+        Finished { writer, dropped, last_error }
+    }
+
+    #[inline(never)]
+    fn update_is_refusing(&self, output: &Output<W>) {
+        let is_refusing = output.is_refusing();
+        // A store takes the cache line from all other threads.
+        if is_refusing != self.is_refusing.load(Ordering::Relaxed) {
+            self.is_refusing.store(is_refusing, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether the event is lost, so that it need not be encoded. Counts it if it is.
+    #[cold]
+    fn refuses(&self, event: &TraceEvent<'_>) -> bool {
+        if closes_a_run(event) {
+            return false;
+        }
+        // On re-entry the event is encoded, and counted by `send`.
+        !self.guard.is_owner() || self.output.try_with(|output| output.refuses(&self.losses)) == Some(true)
     }
 
     #[inline]
     fn send(&self, line: Line<'_>, event: &TraceEvent<'_>) {
-        // Asked after the event was encoded: a value's own code may have forked.
-        if !self.origin.is_here() {
+        // Checked after encoding, because a value's own code may fork.
+        if !self.guard.is_owner() {
             return;
         }
-        let sent = self.output.with(|output| output.put(line, event, &self.is_full, &self.losses));
+        let sent = self.output.try_with(|output| {
+            if !output.put(line, event, &self.losses) {
+                self.update_is_refusing(output);
+            }
+        });
         if sent.is_none() {
             self.recorded_by_the_writer();
         }
     }
 
     #[cold]
+    #[inline(never)]
+    fn line_was_not_written(&self) {
+        if self.guard.is_owner() {
+            self.losses.add_dropped(1);
+            self.losses.set_last_error(self.options.not_written());
+        }
+    }
+
+    #[cold]
     fn recorded_by_the_writer(&self) {
-        self.losses.count(1);
-        self.losses.remember(io::Error::other("the trace's writer recorded an event while it was writing one"));
+        self.losses.add_dropped(1);
+        self.losses.set_last_error(io::Error::other("the trace's writer recorded an event while it was writing one"));
     }
 }
 
 impl<W: Write + Send> TraceSink for JsonlSink<W> {
     fn record(&self, event: &TraceEvent<'_>) {
-        let parts = &*self.parts;
-        if parts.is_full.load(Ordering::Relaxed) && !closes_a_run(event) {
-            if parts.origin.is_here() {
-                parts.losses.count(1);
-            }
+        if self.is_refusing.load(Ordering::Relaxed) && self.refuses(event) {
             return;
         }
-        with_whole_line(event, parts.capture.into(), |line| parts.send(line, event));
+        if with_whole_line(event, self.options, |line| self.send(line, event)).is_none() {
+            self.line_was_not_written();
+        }
     }
 
     fn is_recording(&self) -> bool {
-        self.parts.origin.is_here()
+        self.guard.is_owner()
     }
 }
 
-/// When the sink is dropped.
-impl<W: Write> Close for Parts<W> {
-    fn close(self) {
-        if self.origin.is_here() {
-            self.flush();
+/// Writes the lines in the buffer and drops the writer. A panic in the writer's `Drop` goes no further.
+impl<W: Write> Drop for JsonlSink<W> {
+    fn drop(&mut self) {
+        let output = self.output.get_mut();
+        if self.guard.is_owner() {
+            output.flush_buffer(&self.losses);
+            let writer = output.take_writer();
+            // The sink is gone, so there is no place to keep the error.
+            let _ = catch_panic(|| {
+                drop(writer);
+                Ok(())
+            });
         } else {
-            // What the writer's own `Drop` would write, the parent writes too.
-            std::mem::forget(self.output);
+            // The parent's writer also writes whatever its `Drop` would write here.
+            std::mem::forget(output.take_writer());
         }
     }
 }
 
 impl<W: Write> fmt::Debug for JsonlSink<W> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("JsonlSink").field("capture", &self.parts.capture).finish_non_exhaustive()
+        f.debug_struct("JsonlSink").field("options", &self.options).finish_non_exhaustive()
     }
 }

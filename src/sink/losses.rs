@@ -1,4 +1,4 @@
-//! What a sink lost, and why.
+//! The number of lost events and the last error of a sink.
 
 use std::io;
 use std::sync::atomic::Ordering;
@@ -7,7 +7,7 @@ use std::sync::{Arc, PoisonError};
 use super::sync::{AtomicU64, Mutex};
 use crate::value::discard;
 
-/// The account of what a sink lost. Kept apart from its writer, so that asking does not wait for the writer.
+/// Counts lost events and keeps the last error. It has its own lock, so reading it never waits for the writer.
 #[derive(Default)]
 pub(super) struct Losses {
     dropped: AtomicU64,
@@ -23,15 +23,16 @@ impl Losses {
         self.last_error.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Counts so many events that did not get out whole.
-    pub(super) fn count(&self, events: u64) {
+    /// Adds to the number of lost events.
+    pub(super) fn add_dropped(&self, events: u64) {
         self.dropped.fetch_add(events, Ordering::Relaxed);
     }
 
-    /// Remembers an error, whether or not it lost an event.
-    pub(super) fn remember(&self, error: io::Error) {
-        let forgotten = self.last_error.lock().unwrap_or_else(PoisonError::into_inner).replace(Arc::new(error));
-        // An error can hold foreign code: that runs outside the lock, and a panic in it goes no further.
-        discard(Box::new(forgotten));
+    /// Replaces the last error, whether or not an event was lost by it.
+    pub(super) fn set_last_error(&self, error: io::Error) {
+        // Foreign code runs outside the lock: the allocator, and the old error's drop, which may also panic.
+        let error = Arc::new(error);
+        let old = self.last_error.lock().unwrap_or_else(PoisonError::into_inner).replace(error);
+        discard(Box::new(old));
     }
 }

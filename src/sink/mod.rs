@@ -1,8 +1,9 @@
 //! Where trace events go.
 
-mod closing;
-mod exclusive;
+mod backoff;
+mod builder;
 mod file;
+mod file_limit;
 mod fork;
 mod jsonl;
 mod losses;
@@ -10,6 +11,7 @@ mod losses;
 mod mapped;
 #[cfg(all(loom, test))]
 mod model;
+mod mutex;
 mod output;
 mod ring;
 mod sync;
@@ -17,7 +19,8 @@ mod tee;
 
 use std::sync::Arc;
 
-pub use self::file::create_trace_file;
+pub use self::builder::JsonlSinkBuilder;
+pub use self::file::{FreshFile, create_trace_file};
 pub use self::jsonl::{Finished, JsonlSink};
 #[cfg(all(feature = "mmap", unix))]
 pub use self::mapped::MappedFile;
@@ -27,8 +30,8 @@ use crate::event::TraceEvent;
 
 /// Where trace events go.
 ///
-/// A runtime keeps one behind a pointer (`&dyn TraceSink`, `Arc<dyn TraceSink>`, an `Option` of either) and shares it
-/// between all its tasks.
+/// A runtime keeps a sink behind one pointer (`&dyn TraceSink`, `Arc<dyn TraceSink>`, an `Option` of either) and shares
+/// it between all its tasks.
 ///
 /// ```
 /// use cove_trace::{NullSink, TraceEvent, TraceSink};
@@ -39,18 +42,21 @@ use crate::event::TraceEvent;
 /// # cancel(&NullSink, 3);
 /// ```
 pub trait TraceSink: Send + Sync {
-    /// Records one event. Must not panic and must not fail visibly: whatever becomes of the trace, the program goes on.
+    /// Records one event.
+    ///
+    /// An implementation must not panic and must not fail visibly: the program goes on, whatever happens to the trace.
     fn record(&self, event: &TraceEvent<'_>);
 
-    /// Whether recording does anything. A runtime asks before it gathers an event's parts; where the answer is no,
-    /// tracing costs that question and nothing else: through a `&dyn TraceSink` a call that returns at once, through an
-    /// `Option` of it that is `None` a test of a pointer, a quarter of that.
+    /// Whether recording does anything.
+    ///
+    /// A runtime asks before it gathers the parts of an event. When it is false, tracing costs one virtual call, or one
+    /// null check through `Option`.
     fn is_recording(&self) -> bool {
         true
     }
 }
 
-/// Discards every event. The default when a run is not being traced.
+/// Discards every event. Use it when a run is not traced.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NullSink;
 
@@ -82,7 +88,7 @@ macro_rules! forward_to_pointee {
 
 forward_to_pointee!(&S, Box<S>, Arc<S>);
 
-/// No sink records nothing.
+/// `None` records nothing.
 impl<S: TraceSink> TraceSink for Option<S> {
     #[inline]
     fn record(&self, event: &TraceEvent<'_>) {

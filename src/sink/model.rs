@@ -1,12 +1,12 @@
-//! What sinks share between threads, in all orders in which two or three of them can come to it.
+//! Loom models: the shared state of sinks in every order in which two or three threads can reach it.
 
 use std::io::{self, Write};
 use std::sync::{Arc, Weak};
 
 use loom::thread;
 
-use super::exclusive::Exclusive;
 use super::losses::Losses;
+use super::mutex::ReentryDetectingMutex;
 use super::{JsonlSink, RingSink, TraceSink};
 use crate::encode::{encode_event, encode_header};
 use crate::event::{TraceEvent, TraceHeader};
@@ -31,22 +31,22 @@ fn events(trace: Vec<u8>) -> String {
 }
 
 #[test]
-fn one_thread_at_a_time_is_at_work_and_none_waits_for_itself() {
+fn one_thread_at_a_time_holds_the_lock_and_none_waits_for_itself() {
     loom::model(|| {
-        // Loom has each thread use the cell alone, or says so.
-        let exclusive = Arc::new(Exclusive::new(loom::cell::Cell::new(0)));
-        let work = |exclusive: &Exclusive<loom::cell::Cell<u32>>| {
-            let inner = exclusive.with(|value| {
+        // Loom reports two threads that use the cell at once.
+        let mutex = Arc::new(ReentryDetectingMutex::new(loom::cell::Cell::new(0)));
+        let work = |mutex: &ReentryDetectingMutex<loom::cell::Cell<u32>>| {
+            let inner = mutex.try_with(|value| {
                 value.set(value.get() + 1);
-                exclusive.with(|_| ())
+                mutex.try_with(|_| ())
             });
             assert_eq!(inner, Some(None));
         };
-        let other = Arc::clone(&exclusive);
+        let other = Arc::clone(&mutex);
         let other = thread::spawn(move || work(&other));
-        work(&exclusive);
+        work(&mutex);
         other.join().unwrap();
-        assert_eq!(exclusive.with(|value| value.get()), Some(2));
+        assert_eq!(mutex.try_with(|value| value.get()), Some(2));
     });
 }
 
@@ -55,15 +55,15 @@ fn three_threads_take_turns() {
     let mut model = loom::model::Builder::new();
     model.preemption_bound = Some(3);
     model.check(|| {
-        let exclusive = Arc::new(Exclusive::new(0));
-        let add = |exclusive: &Exclusive<u32>| assert_eq!(exclusive.with(|value| *value += 1), Some(()));
+        let mutex = Arc::new(ReentryDetectingMutex::new(0));
+        let add = |mutex: &ReentryDetectingMutex<u32>| assert_eq!(mutex.try_with(|value| *value += 1), Some(()));
         let others = [(); 2].map(|()| {
-            let exclusive = Arc::clone(&exclusive);
-            thread::spawn(move || add(&exclusive))
+            let mutex = Arc::clone(&mutex);
+            thread::spawn(move || add(&mutex))
         });
-        add(&exclusive);
+        add(&mutex);
         others.into_iter().for_each(|other| other.join().unwrap());
-        assert_eq!(exclusive.with(|value| *value), Some(3));
+        assert_eq!(mutex.try_with(|value| *value), Some(3));
     });
 }
 
@@ -73,11 +73,11 @@ fn each_loss_is_counted_once() {
         let losses = Arc::new(Losses::default());
         let other = Arc::clone(&losses);
         let other = thread::spawn(move || {
-            other.count(1);
-            other.remember(io::Error::other("theirs"));
+            other.add_dropped(1);
+            other.set_last_error(io::Error::other("theirs"));
         });
-        losses.count(2);
-        losses.remember(io::Error::other("ours"));
+        losses.add_dropped(2);
+        losses.set_last_error(io::Error::other("ours"));
         let seen = losses.dropped();
         assert!((2..=3).contains(&seen));
         other.join().unwrap();
@@ -86,15 +86,16 @@ fn each_loss_is_counted_once() {
     });
 }
 
-/// What is written is a run's beginning and its end, whoever comes to the limit first, and nothing goes uncounted.
+/// The trace is the beginning and the end of the run, whichever thread reaches the limit first, and every loss is
+/// counted.
 #[test]
-fn what_a_limit_keeps_out_is_counted_and_leaves_no_gap() {
+fn events_over_the_limit_are_counted_and_leave_no_gap() {
     let mut room = Vec::new();
     encode_header(&header(), &mut room);
     encode_event(&cancelled(1), ValueCapture::Full, &mut room);
     let limit = room.len() as u64;
     loom::model(move || {
-        let sink = JsonlSink::new(Vec::new(), &header()).unwrap().with_byte_limit(limit);
+        let sink = JsonlSink::builder(&header()).byte_limit(limit).open(Vec::new()).unwrap();
         let sink = Arc::new(sink);
         let other = Arc::clone(&sink);
         let other = thread::spawn(move || [2, 3].map(|id| other.record(&cancelled(id))));
@@ -111,7 +112,7 @@ fn what_a_limit_keeps_out_is_counted_and_leaves_no_gap() {
     });
 }
 
-/// The writer records into the sink that writes: not waited for, and counted, whatever others do meanwhile.
+/// An event that the writer records into its own sink does not deadlock and is counted, whatever other threads do.
 #[test]
 fn a_writer_that_records_is_told_from_other_threads() {
     struct Records(Weak<JsonlSink<Records>>, Vec<u8>);

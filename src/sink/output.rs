@@ -1,74 +1,121 @@
-//! What a sink does with its writer, once it has it to itself.
+//! The state of a sink that is kept under its lock: the writer, and the lines that wait for it.
 
 use std::io::{self, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::Ordering;
 
+use super::backoff::{Backoff, is_lack_of_room};
 use super::losses::Losses;
-use super::sync::AtomicBool;
 use crate::encode::Line;
 use crate::event::TraceEvent;
 use crate::value::discard;
 
-/// A writer, the lines that wait for it, and how far it is.
+/// A writer, its buffer and its limits.
 pub(super) struct Output<W> {
-    writer: W,
-    /// The last byte that got out was not a newline, so the next line needs one before it.
-    inside_line: bool,
+    /// `None` after it was taken out, which ends the sink.
+    writer: Option<W>,
+    /// Whether the last byte written was not a newline, so that the next line needs one before it.
+    is_inside_line: bool,
     /// Whole lines that are not written yet.
     buffer: Vec<u8>,
-    /// The most bytes that the buffer holds; none when each line goes out at once.
+    /// The most bytes that the buffer may hold, or 0 if each line is written at once.
     buffer_size: usize,
-    /// How many bytes got out.
-    out: u64,
-    /// How long the trace may become.
-    pub(super) limit: u64,
+    /// Bytes that the writer took.
+    written: u64,
+    limits: Limits,
+    /// Whether an event did not fit within `limits.trace`. No event but those that close a run is written after it.
+    is_full: bool,
+    backoff: Backoff,
+    /// A line that ends within this many bytes takes the fast path: `limits.trace` while lines are written at once and
+    /// nothing is wrong, else 0.
+    fast_limit: u64,
 }
 
-/// Whether a run ends with this event. A trace that has grown to its limit still takes it.
+/// The most bytes that a trace may have, its header included.
+#[derive(Clone, Copy)]
+pub(super) struct Limits {
+    /// The limit for all events but those that close a run. At most `file`.
+    pub(super) trace: u64,
+    /// A write beyond this would raise a signal.
+    pub(super) file: u64,
+}
+
+/// Whether a run ends with this event. It is written even when the trace has reached its limit.
 pub(super) const fn closes_a_run(event: &TraceEvent<'_>) -> bool {
     matches!(event, TraceEvent::EntryExit { .. } | TraceEvent::HeapSummary(_) | TraceEvent::RunEnded { .. })
 }
 
 impl<W: Write> Output<W> {
-    pub(super) const fn new(writer: W) -> Self {
-        Self { writer, inside_line: false, buffer: Vec::new(), buffer_size: 0, out: 0, limit: u64::MAX }
+    /// `buffer` is empty; its lines are written at once if `buffer_size` is 0.
+    pub(super) fn new(writer: W, buffer: Vec<u8>, buffer_size: usize, limits: Limits) -> Self {
+        Self {
+            writer: Some(writer),
+            is_inside_line: false,
+            buffer,
+            buffer_size,
+            written: 0,
+            limits,
+            is_full: false,
+            backoff: Backoff::default(),
+            fast_limit: if buffer_size == 0 { limits.trace } else { 0 },
+        }
     }
 
-    /// Writes and flushes the header. Here alone a failure is the caller's to deal with.
+    /// Writes and flushes the header. Only here does a failure reach the caller.
     pub(super) fn put_header(&mut self, line: &[u8]) -> io::Result<()> {
-        let writer = &mut self.writer;
-        contained(|| send_all(writer, line, &mut 0).and_then(|()| flush(writer)))?;
-        self.out = line.len() as u64;
+        let (length, limit) = (line.len() as u64, self.limits.file);
+        if length > limit {
+            let text = format!("the header takes {length} bytes, and {FILE_LIMIT} leaves {limit}");
+            return Err(io::Error::new(io::ErrorKind::FileTooLarge, text));
+        }
+        if let Some(writer) = &mut self.writer {
+            catch_panic(|| send_all(writer, line, &mut 0).and_then(|()| flush(writer)))?;
+        }
+        self.written = length;
         Ok(())
     }
 
-    pub(super) fn buffer_into(&mut self, size: usize, losses: &Losses) {
-        self.flush_buffer(losses);
-        self.buffer_size = size;
-        self.buffer = Vec::with_capacity(size);
+    /// Whether events are being lost before they are encoded, so that asking [`refuses`](Self::refuses) is worth it.
+    #[inline]
+    pub(super) const fn is_refusing(&self) -> bool {
+        self.is_full || self.backoff.is_active()
     }
 
-    /// Takes the line of `event`; it is out when this returns, or in the buffer, or counted as lost.
+    /// Whether an event that does not close a run is lost without an attempt to write it. Counts it if it is.
+    pub(super) fn refuses(&mut self, losses: &Losses) -> bool {
+        let refuses = self.is_full || self.backoff.skips();
+        losses.add_dropped(u64::from(refuses));
+        refuses
+    }
+
+    /// Writes the line of `event`, or appends it to the buffer, or counts it as lost. Returns true on the fast path, which
+    /// leaves `is_refusing` false.
     #[inline]
-    pub(super) fn put(&mut self, line: Line<'_>, event: &TraceEvent<'_>, is_full: &AtomicBool, losses: &Losses) {
+    pub(super) fn put(&mut self, line: Line<'_>, event: &TraceEvent<'_>, losses: &Losses) -> bool {
         let bytes = line.bytes();
-        // What nearly all lines are: on their own, behind a whole line, and with room.
-        if self.buffer_size == 0 && !self.inside_line && self.out + bytes.len() as u64 <= self.limit {
-            self.put_out(bytes, losses);
+        if self.written + bytes.len() as u64 <= self.fast_limit {
+            if self.write_lines(bytes, losses) {
+                return true;
+            }
         } else {
-            self.put_any(line, event, is_full, losses);
+            self.put_slow(line, event, losses);
         }
+        let is_slow = self.buffer_size > 0 || self.is_inside_line || self.is_refusing();
+        self.fast_limit = if is_slow { 0 } else { self.limits.trace };
+        false
     }
 
     #[inline(never)]
-    fn put_any(&mut self, line: Line<'_>, event: &TraceEvent<'_>, is_full: &AtomicBool, losses: &Losses) {
-        let length = self.out + (self.buffer.len() + self.spelt(line).len()) as u64;
-        if length > self.limit && !closes_a_run(event) {
-            return self.reach_limit(is_full, losses);
+    fn put_slow(&mut self, line: Line<'_>, event: &TraceEvent<'_>, losses: &Losses) {
+        let closes_a_run = closes_a_run(event);
+        if !closes_a_run && self.refuses(losses) {
+            return;
+        }
+        let limit = if closes_a_run { self.limits.file } else { self.limits.trace };
+        if self.written + (self.buffer.len() + self.on_its_own_line(line).len()) as u64 > limit {
+            return self.reach_limit(limit, losses);
         }
         if self.buffer_size == 0 {
-            self.put_out_of_line(self.spelt(line), losses);
+            self.write_lines_cold(self.on_its_own_line(line), losses);
         } else {
             self.put_into_buffer(line, losses);
             if matches!(event, TraceEvent::RunEnded { .. }) {
@@ -77,66 +124,74 @@ impl<W: Write> Output<W> {
         }
     }
 
-    /// The line as it has to be written behind what is there.
+    /// The bytes of the line, after a newline if the output ends with a fragment.
     #[inline]
-    fn spelt<'l>(&self, line: Line<'l>) -> &'l [u8] {
-        if self.inside_line && self.buffer.is_empty() { line.after_newline() } else { line.bytes() }
+    fn on_its_own_line<'l>(&self, line: Line<'l>) -> &'l [u8] {
+        if self.is_inside_line && self.buffer.is_empty() { line.after_newline() } else { line.bytes() }
     }
 
     #[inline]
     fn put_into_buffer(&mut self, line: Line<'_>, losses: &Losses) {
-        if self.buffer.len() + self.spelt(line).len() > self.buffer_size {
+        if self.buffer.len() + self.on_its_own_line(line).len() > self.buffer_size {
             self.flush_buffer(losses);
         }
-        let bytes = self.spelt(line);
+        let bytes = self.on_its_own_line(line);
         if bytes.len() > self.buffer_size {
-            self.put_out_of_line(bytes, losses);
+            self.write_lines_cold(bytes, losses);
         } else {
             self.buffer.extend_from_slice(bytes);
         }
     }
 
-    /// Puts out what the buffer holds.
+    /// Writes the lines in the buffer.
     #[inline(never)]
     pub(super) fn flush_buffer(&mut self, losses: &Losses) {
         if !self.buffer.is_empty() {
             let mut buffer = std::mem::take(&mut self.buffer);
-            self.put_out_of_line(&buffer, losses);
+            self.write_lines_cold(&buffer, losses);
             buffer.clear();
             self.buffer = buffer;
         }
     }
 
-    pub(super) fn into_writer(self) -> W {
-        self.writer
+    /// Takes the writer out. Nothing is written after this.
+    pub(super) const fn take_writer(&mut self) -> Option<W> {
+        self.writer.take()
     }
 
-    /// Hands whole lines to the writer and flushes it.
+    /// Passes whole lines to the writer and flushes it. Returns whether that succeeded.
     #[inline]
-    fn put_out(&mut self, lines: &[u8], losses: &Losses) {
+    fn write_lines(&mut self, lines: &[u8], losses: &Losses) -> bool {
+        let Some(writer) = &mut self.writer else { return false };
         let mut sent = 0;
         let mut written = None;
-        let writer = &mut self.writer;
-        let flushed = contained(|| {
+        let flushed = catch_panic(|| {
             written = Some(send_all(writer, lines, &mut sent));
             flush(writer)
         });
-        self.out += sent as u64;
+        self.written += sent as u64;
         match (&written, &flushed) {
-            (Some(Ok(())), Ok(())) => self.inside_line = false,
-            _ => self.failed(lines, sent, written, flushed, losses),
+            (Some(Ok(())), Ok(())) => {
+                self.is_inside_line = false;
+                self.backoff.reset();
+                true
+            }
+            _ => {
+                self.write_failed(lines, sent, written, flushed, losses);
+                false
+            }
         }
     }
 
     #[inline(never)]
-    fn put_out_of_line(&mut self, lines: &[u8], losses: &Losses) {
-        self.put_out(lines, losses);
+    fn write_lines_cold(&mut self, lines: &[u8], losses: &Losses) {
+        self.write_lines(lines, losses);
     }
 
-    /// Takes account of a write or a flush that failed. `written` is none when the write panicked; then `flushed` says so.
+    /// Accounts for a failed write or flush. If the write panicked, `written` is `None` and `flushed` has the error.
     #[cold]
     #[inline(never)]
-    fn failed(
+    fn write_failed(
         &mut self,
         lines: &[u8],
         sent: usize,
@@ -145,54 +200,64 @@ impl<W: Write> Output<W> {
         losses: &Losses,
     ) {
         if sent > 0 {
-            self.inside_line = lines[sent - 1] != b'\n';
+            self.is_inside_line = lines[sent - 1] != b'\n';
         }
         let (written, flushed) = match written {
             Some(written) => (written, flushed),
             None => {
-                // The writer may have let some of the bytes out before it panicked.
-                self.inside_line = true;
-                (flushed, contained(|| flush(&mut self.writer)))
+                // The writer may have passed some bytes on before it panicked.
+                self.is_inside_line = true;
+                (flushed, self.writer.as_mut().map_or(Ok(()), |writer| catch_panic(|| flush(writer))))
             }
         };
-        if let Err(error) = written {
-            losses.count(lines_lost(lines, sent));
-            losses.remember(error);
+        match written {
+            Ok(()) => self.backoff.reset(),
+            Err(error) => {
+                if is_lack_of_room(&error) {
+                    self.backoff.attempt_failed();
+                } else {
+                    self.backoff.reset();
+                }
+                losses.add_dropped(lines_lost(lines, sent));
+                losses.set_last_error(error);
+            }
         }
         if let Err(error) = flushed {
-            losses.remember(error);
+            losses.set_last_error(error);
         }
     }
 
+    /// Counts an event that does not fit. Later events are lost even if they are shorter, so that the trace has no gap.
     #[cold]
     #[inline(never)]
-    fn reach_limit(&mut self, is_full: &AtomicBool, losses: &Losses) {
-        losses.count(1);
-        if !is_full.swap(true, Ordering::Relaxed) {
-            // Not even a shorter event: what is there ends where the first one is missing.
-            let limit = std::mem::take(&mut self.limit);
-            losses.remember(io::Error::new(
-                io::ErrorKind::FileTooLarge,
-                format!("the trace has reached its limit of {limit} bytes"),
-            ));
-        }
+    fn reach_limit(&mut self, limit: u64, losses: &Losses) {
+        self.is_full = true;
+        losses.add_dropped(1);
+        let limit =
+            if limit == self.limits.file { FILE_LIMIT.to_owned() } else { format!("its limit of {limit} bytes") };
+        losses.set_last_error(io::Error::new(
+            io::ErrorKind::FileTooLarge,
+            format!("the trace has reached {limit}; later events are not recorded"),
+        ));
     }
 }
 
-/// How many of `lines` have some of their text behind the first `sent` bytes. Before the first there may be a newline that
-/// ends a fragment: no line of its own.
+const FILE_LIMIT: &str = "this process's limit on the size of a file (RLIMIT_FSIZE, `ulimit -f`)";
+
+/// Returns how many of `lines` have some of their text after the first `sent` bytes. A newline at the very beginning
+/// ends a fragment and is no line of its own.
 fn lines_lost(lines: &[u8], sent: usize) -> u64 {
-    let behind = lines.get(sent + 1..).unwrap_or_default();
-    memchr::memchr_iter(b'\n', behind).count() as u64
+    let rest = lines.get(sent + 1..).unwrap_or_default();
+    memchr::memchr_iter(b'\n', rest).count() as u64
 }
 
-/// Sends all of `bytes`, counting in `sent` what the writer took.
+/// Writes all of `bytes`, and counts in `sent` what the writer took.
 #[inline]
 fn send_all(writer: &mut impl Write, bytes: &[u8], sent: &mut usize) -> io::Result<()> {
     while *sent < bytes.len() {
         match writer.write(&bytes[*sent..]) {
             Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
-            // A writer that claims more than it was given is not believed.
+            // A faulty writer can claim more than it was given.
             Ok(taken) => *sent = bytes.len().min(sent.saturating_add(taken)),
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(error),
@@ -211,9 +276,9 @@ fn flush(writer: &mut impl Write) -> io::Result<()> {
     }
 }
 
-/// Runs the writer's code; a panic in it is an error like any other.
+/// Runs the writer's code and turns a panic into an error.
 #[inline]
-fn contained(code: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
+pub(super) fn catch_panic<T>(code: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
     catch_unwind(AssertUnwindSafe(code)).unwrap_or_else(|panic| {
         discard(panic);
         Err(io::Error::other("the trace's writer panicked"))

@@ -1,33 +1,31 @@
-//! A flight recorder: the last events of a run, in memory.
+//! A flight recorder: keeps the last events of a run in memory.
 
 use std::collections::VecDeque;
 use std::fmt;
 use std::io::{self, Write};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, PoisonError};
 use std::thread;
 
 use super::TraceSink;
-use super::fork::Origin;
+use super::fork::ForkGuard;
 use super::losses::Losses;
+use super::output::catch_panic;
 use super::sync::{Mutex, MutexGuard};
-use crate::encode::{encode_header, with_whole_line};
+use crate::encode::{EncodeOptions, encode_header, with_whole_line};
 use crate::event::{TraceEvent, TraceHeader};
-use crate::names::ValueCapture;
-use crate::value::discard;
 
-/// Keeps the last events of a run in memory, as many as fit, and writes them out as a trace when asked to.
+/// Keeps the last events of a run in memory, and writes them out as a trace on request.
 ///
-/// What it keeps are whole lines, the newest of them, in the order in which they came; `capacity` bytes of them at most,
-/// allocated once. A [dump](Self::dump) is a trace whose beginning is missing: `cove-trace check --partial` takes it for
-/// what it is, and a replay refuses it. It can be asked for at any time, from any thread, while recording goes on; it copies what is held before it
-/// writes, and needs that much memory again meanwhile.
+/// The ring holds whole lines, the newest ones, in the order in which they were recorded. They take `capacity` bytes at
+/// most. A [dump](Self::dump) is a trace whose beginning is missing: `cove-trace check --partial` accepts it, and a
+/// replay refuses it. Any thread can dump at any time while others record.
 ///
-/// Recording encodes on the thread that records, outside the lock, which is held to copy a line and nothing else: values,
-/// and the writer of a dump, may record into the ring themselves. Nothing is allocated per event.
+/// Events are encoded on the thread that records, outside the lock, which is held only to copy a line. Values, and the
+/// writer of a dump, may record into the ring themselves. Recording allocates nothing in steady state.
 ///
-/// A child forked from the process that made the ring (Unix) records nothing into it and can't dump it: the lock may have
-/// been held when the child was made. The child can make a ring of its own.
+/// In a forked child (Unix) the parent's ring records nothing and cannot be dumped, because another thread may have
+/// held the lock during the fork. The child can create a ring of its own. A child made by `_Fork` or a raw `clone`
+/// system call is not recognised.
 ///
 /// ```
 /// use cove_trace::{RecordingBackend, RingSink, TraceEvent, TraceHeader, TraceSink, ValueCapture};
@@ -45,10 +43,9 @@ use crate::value::discard;
 /// # Ok::<(), std::io::Error>(())
 /// ```
 pub struct RingSink {
-    capture: ValueCapture,
-    /// None when the system has no memory left to watch forks: then a child is taken for its parent.
-    origin: Option<Origin>,
-    /// The header's line, which is never overwritten.
+    options: EncodeOptions,
+    guard: ForkGuard,
+    /// The line of the header, which is never overwritten.
     header: Vec<u8>,
     ring: Mutex<Ring>,
     losses: Losses,
@@ -57,36 +54,44 @@ pub struct RingSink {
 /// Whole lines, oldest first.
 struct Ring {
     lines: VecDeque<u8>,
-    /// What may be held. The deque may have room for more.
+    /// The most bytes that may be held. The deque may have room for more.
     capacity: usize,
     overwritten: u64,
 }
 
 impl RingSink {
-    /// A ring for `capacity` bytes of lines, which it allocates; it records values as `header.values` says.
+    /// Creates a ring for `capacity` bytes of lines, which it allocates at once. It records values as `header.values`
+    /// says.
+    ///
+    /// An event whose line is longer than `capacity` is [dropped](Self::dropped). So with 0 every event is.
+    ///
+    /// # Panics
+    ///
+    /// If `capacity` is more than `isize::MAX`, or if the system has no memory to watch for forks.
     #[must_use]
     pub fn new(capacity: usize, header: &TraceHeader) -> Self {
         let mut line = Vec::new();
         encode_header(header, &mut line);
         Self {
-            capture: header.values,
-            origin: Origin::here().ok(),
+            options: header.values.into(),
+            guard: ForkGuard::new().expect("no memory for a fork handler"),
             header: line,
             ring: Mutex::new(Ring { lines: VecDeque::with_capacity(capacity), capacity, overwritten: 0 }),
             losses: Losses::default(),
         }
     }
 
-    /// Writes the header and all events that are held to `out`, and flushes it. The ring keeps them.
+    /// Writes the header and all events that the ring holds to `out`, and flushes it. The ring keeps them.
     ///
-    /// Recording goes on meanwhile: what is written is the ring as it was at one moment.
+    /// The dump is the ring as it was at one moment; recording goes on meanwhile. Allocates a copy of what the ring
+    /// holds.
     ///
     /// # Errors
     ///
-    /// Those of `out`; and in a forked child.
+    /// Those of `out`. In a forked child, always.
     pub fn dump<W: Write + ?Sized>(&self, out: &mut W) -> io::Result<()> {
-        if !self.is_here() {
-            return Err(io::Error::other("the ring belongs to the process that this one was forked from"));
+        if !self.guard.is_owner() {
+            return Err(io::Error::other("this process was forked from the one that created the ring; dump it there"));
         }
         let held = self.held();
         out.write_all(&self.header)?;
@@ -94,11 +99,11 @@ impl RingSink {
         out.flush()
     }
 
-    /// A guard that dumps the ring when it is dropped by a panic of the thread that holds it.
+    /// Returns a guard that dumps the ring if a panic drops it.
     ///
-    /// `open` is called then, and not before; with [`create_trace_file`](super::create_trace_file) it makes the file of the
-    /// dump. An error of it, or of what it opens, goes to [`last_error`](Self::last_error). Where a panic aborts the process
-    /// no guard is dropped; there, call [`dump`](Self::dump) in a panic hook.
+    /// The guard calls `open` only then; use [`create_trace_file`](super::create_trace_file) to dump into a file. An
+    /// error or a panic of `open` or of its writer becomes the [last error](Self::last_error). With `panic = "abort"`
+    /// no guard is dropped; call [`dump`](Self::dump) in a panic hook instead.
     ///
     /// ```no_run
     /// # use cove_trace::{RecordingBackend, RingSink, TraceHeader, ValueCapture, create_trace_file};
@@ -116,33 +121,30 @@ impl RingSink {
         DumpOnPanic { ring: self, open: Some(open), was_panicking: thread::panicking() }
     }
 
-    /// How many events were lost because each alone is larger than the ring.
+    /// Returns how many events were lost because their line alone is longer than the ring's capacity, or than
+    /// [`LINE_LIMIT`](crate::LINE_LIMIT).
     #[must_use]
     pub fn dropped(&self) -> u64 {
         self.losses.dropped()
     }
 
-    /// How many events were held once and made room for newer ones. 0 in a forked child.
+    /// Returns how many events were overwritten by newer ones. 0 in a forked child.
     #[must_use]
     pub fn overwritten(&self) -> u64 {
-        if self.is_here() { self.lock().overwritten } else { 0 }
+        // Another thread may have held the lock during the fork; the child would wait forever.
+        if self.guard.is_owner() { self.lock().overwritten } else { 0 }
     }
 
-    /// The last error there was: an event that was dropped, or a dump by a guard that failed. None in a forked child.
+    /// Returns the last error, if there was one: an event that was dropped, or a failed dump by a guard. `None` in a
+    /// forked child.
     #[must_use]
     pub fn last_error(&self) -> Option<Arc<io::Error>> {
-        if self.is_here() { self.losses.last_error() } else { None }
+        if self.guard.is_owner() { self.losses.last_error() } else { None }
     }
 
-    /// Whether this is the process that made the ring. In a forked child the locks may never be free.
-    #[inline]
-    fn is_here(&self) -> bool {
-        self.origin.as_ref().is_none_or(Origin::is_here)
-    }
-
-    /// A copy of the lines.
+    /// Copies the lines.
     fn held(&self) -> Vec<u8> {
-        // Allocated outside the lock: the allocator may be somebody's who records.
+        // Allocated outside the lock, because the program's allocator may record events.
         let mut held = Vec::new();
         loop {
             held.clear();
@@ -156,7 +158,7 @@ impl RingSink {
                 }
                 ring.lines.len()
             };
-            // Lines that come meanwhile most likely fit, too.
+            // Leaves room for lines that are recorded meanwhile.
             held.reserve_exact(needed + needed / 8);
         }
     }
@@ -168,51 +170,55 @@ impl RingSink {
 
 impl TraceSink for RingSink {
     fn record(&self, event: &TraceEvent<'_>) {
-        with_whole_line(event, self.capture.into(), |line| {
-            // Asked after the event was encoded: a value's own code may have forked.
-            if !self.is_here() {
+        let recorded = with_whole_line(event, self.options, |line| {
+            // Checked after encoding, because a value's own code may fork.
+            if !self.guard.is_owner() {
                 return;
             }
             let line = line.bytes();
             let kept = self.lock().push(line);
             if !kept {
-                self.losses.count(1);
-                self.losses.remember(io::Error::new(
+                self.losses.add_dropped(1);
+                self.losses.set_last_error(io::Error::new(
                     io::ErrorKind::StorageFull,
                     format!("an event of {} bytes is larger than the whole ring", line.len()),
                 ));
             }
         });
+        if recorded.is_none() && self.guard.is_owner() {
+            self.losses.add_dropped(1);
+            self.losses.set_last_error(self.options.not_written());
+        }
     }
 
     fn is_recording(&self) -> bool {
-        self.is_here()
+        self.guard.is_owner()
     }
 }
 
 impl Ring {
-    /// Appends a line, in the place of the oldest ones. Says whether it could.
+    /// Appends a line and drops the oldest ones to make room. Returns false if the line is too long.
     fn push(&mut self, line: &[u8]) -> bool {
         if line.len() > self.capacity {
             return false;
         }
         let excess = (self.lines.len() + line.len()).saturating_sub(self.capacity);
-        self.forget(excess);
+        self.drop_oldest(excess);
         self.lines.extend(line);
         true
     }
 
-    /// Drops the oldest lines, as few as hold `bytes` bytes.
-    fn forget(&mut self, bytes: usize) {
-        let mut forgotten = 0;
-        while forgotten < bytes {
-            forgotten = self.end_of_line(forgotten);
+    /// Drops the oldest lines, as few as free `bytes` bytes.
+    fn drop_oldest(&mut self, bytes: usize) {
+        let mut end = 0;
+        while end < bytes {
+            end = self.end_of_line(end);
             self.overwritten += 1;
         }
-        self.lines.drain(..forgotten);
+        self.lines.drain(..end);
     }
 
-    /// Where the line ends that begins at `start`.
+    /// Returns the end of the line that begins at `start`.
     fn end_of_line(&self, start: usize) -> usize {
         let (older, newer) = self.lines.as_slices();
         let in_older = older.get(start..).and_then(|rest| memchr::memchr(b'\n', rest)).map(|at| start + at + 1);
@@ -226,33 +232,28 @@ impl Ring {
 
 impl fmt::Debug for RingSink {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RingSink").field("capture", &self.capture).finish_non_exhaustive()
+        f.debug_struct("RingSink").field("options", &self.options).finish_non_exhaustive()
     }
 }
 
-/// Dumps a [`RingSink`] when the thread that holds it panics; made by [`RingSink::dump_on_panic`].
+/// Dumps a [`RingSink`] if a panic drops it. Made by [`RingSink::dump_on_panic`].
 pub struct DumpOnPanic<'r, W: Write, F: FnOnce() -> io::Result<W>> {
     ring: &'r RingSink,
     open: Option<F>,
-    /// Made while the thread was unwinding from a panic that is not this guard's.
+    /// Whether the thread was unwinding already when the guard was made.
     was_panicking: bool,
 }
 
 impl<W: Write, F: FnOnce() -> io::Result<W>> Drop for DumpOnPanic<'_, W, F> {
     fn drop(&mut self) {
-        if self.was_panicking || !thread::panicking() || !self.ring.is_here() {
+        if self.was_panicking || !thread::panicking() || !self.ring.guard.is_owner() {
             return;
         }
         let Some(open) = self.open.take() else { return };
-        // A second panic, out of a drop, would abort the process.
-        let outcome = catch_unwind(AssertUnwindSafe(|| open().and_then(|mut out| self.ring.dump(&mut out))));
-        match outcome {
-            Ok(Ok(())) => {}
-            Ok(Err(error)) => self.ring.losses.remember(error),
-            Err(panic) => {
-                discard(panic);
-                self.ring.losses.remember(io::Error::other("the writer of the dump panicked"));
-            }
+        // A second panic that leaves a `drop` would abort the process.
+        let dumped = catch_panic(|| open().and_then(|mut out| self.ring.dump(&mut out)));
+        if let Err(error) = dumped {
+            self.ring.losses.set_last_error(error);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What sinks share between threads: the standard library's, or in a model check loom's, which tries all orders.
+//! The synchronisation types of sinks: the standard library's, or loom's in a model check.
 
 #[cfg(not(all(loom, test)))]
 mod chosen {
@@ -6,8 +6,8 @@ mod chosen {
     pub(in crate::sink) use std::sync::{Mutex, MutexGuard};
 
     thread_local! {
-        /// Its address tells a thread from all others that are alive.
-        pub(in crate::sink) static HERE: u8 = const { 0 };
+        /// Its address differs between living threads.
+        pub(in crate::sink) static THREAD_MARK: u8 = const { 0 };
     }
 }
 
@@ -17,7 +17,7 @@ mod chosen {
     pub(in crate::sink) use loom::sync::{Mutex, MutexGuard};
 
     loom::thread_local! {
-        pub(in crate::sink) static HERE: u8 = 0;
+        pub(in crate::sink) static THREAD_MARK: u8 = 0;
     }
 }
 

@@ -1,13 +1,13 @@
-//! One run, two traces.
+//! Records one run into two sinks.
 
 use super::TraceSink;
 use crate::event::TraceEvent;
 
-/// Records every event into two sinks, the first one first: a whole trace to keep and a redacted one to share, say. Each
-/// encodes it for itself.
+/// Records every event into two sinks, the first one first; for example a full trace to keep and a redacted one to
+/// share.
 ///
-/// Make the sinks beforehand and hand in references, `Arc`s or the sinks themselves; fields are public so that they can be
-/// had back and finished.
+/// Each sink encodes the event for itself. Pass sinks, references to them or `Arc`s. Move the sinks out of the public
+/// fields to finish them.
 ///
 /// ```
 /// use cove_trace::{JsonlSink, RecordingBackend, TeeSink, TraceEvent, TraceHeader, TraceSink, ValueCapture};
@@ -24,7 +24,7 @@ use crate::event::TraceEvent;
 #[derive(Debug, Clone, Copy, Default)]
 pub struct TeeSink<A, B>(pub A, pub B);
 
-/// Records when either does.
+/// Records if either sink does.
 impl<A: TraceSink, B: TraceSink> TraceSink for TeeSink<A, B> {
     #[inline]
     fn record(&self, event: &TraceEvent<'_>) {

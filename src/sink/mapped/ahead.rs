@@ -1,4 +1,4 @@
-//! The next window of a mapped file, made ready before it is needed.
+//! Prepares the next window of a mapped file before it is needed.
 
 use std::fs::File;
 use std::io;
@@ -7,106 +7,135 @@ use std::sync::mpsc::{self, Receiver, Sender, SyncSender};
 use std::thread::{self, JoinHandle};
 
 use super::memory::Window;
+use super::signals::with_signals_blocked;
+use crate::sink::backoff::is_lack_of_room;
 
-/// How much of a file is mapped at a time: so much that far fewer than one event in a thousand has to move on to the next,
-/// and so little that a window just made ready is still in the processor's cache. What a process that is killed leaves
-/// behind its last line is four of these at most.
+/// The size of a window in bytes. Large enough that far fewer than one event in a thousand moves on to the next window,
+/// and small enough that a window just prepared is still in the processor's cache. A killed process leaves four windows
+/// of zeros after its last line at most.
 const WINDOW: usize = 1024 * 1024;
 
-/// Windows that wait to be asked for, beside the one that the thread has in hand. With none, two threads that record have
-/// to wait for a third to wake up.
+/// How many windows wait in the channel, beside the one that the thread holds. With none, two threads that record would
+/// wait for a third to wake up.
 const WAITING: usize = 1;
 
-/// On a disk that is nearly full windows get as small as this. A multiple of every page size there is.
+/// The smallest size of a window, for a disk that is nearly full. A multiple of every page size.
 const SMALLEST_WINDOW: usize = 64 * 1024;
+
+/// Enough for the thread's few small frames. The platform's minimum is used if it is more.
+const STACK: usize = 64 * 1024;
 
 /// Opens the windows of a file, one after the other.
 struct Windows {
     file: Arc<File>,
-    /// Where the next one begins.
+    /// The offset of the next window.
     end: u64,
+    /// The size of the next window. It halves for lack of room and doubles after each success.
+    len: usize,
 }
 
 impl Windows {
     fn open_next(&mut self) -> io::Result<Window> {
-        let mut len = WINDOW;
         loop {
-            let error = match Window::open(&self.file, self.end, len) {
+            let error = match Window::open(&self.file, self.end, self.len) {
                 Ok(window) => {
-                    self.end += len as u64;
+                    self.end += self.len as u64;
+                    self.len = WINDOW.min(self.len * 2);
                     return Ok(window);
                 }
                 Err(error) => error,
             };
-            // What was set aside before the disk was full is for others, and for a smaller window. The error that counts
-            // is the first.
+            // Gives back what was reserved before the disk was full. The first error is the one to report.
             let _ = self.file.set_len(self.end);
-            if !is_lack_of_room(&error) || len == SMALLEST_WINDOW {
+            if !is_lack_of_room(&error) || self.len == SMALLEST_WINDOW {
                 return Err(error);
             }
-            len /= 2;
+            self.len /= 2;
         }
     }
 }
 
-pub(super) fn is_lack_of_room(error: &io::Error) -> bool {
-    use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
-    matches!(error.kind(), StorageFull | QuotaExceeded | FileTooLarge)
-}
-
-/// A thread that has the next window ready when it is asked for, and takes back the old ones.
+/// The recording side of a thread that prepares windows and unmaps used ones.
 pub(super) struct Ahead {
     ready: Receiver<io::Result<Window>>,
-    used: Sender<Window>,
+    requests: Sender<Request>,
     thread: JoinHandle<()>,
+    /// Whether the thread reported an error, and so waits for a request.
+    is_paused: bool,
+}
+
+enum Request {
+    /// Unmap a full window.
+    Unmap(Window),
+    /// Try again after an error.
+    Retry,
 }
 
 impl Ahead {
-    /// The first window of `file`, which is empty, and the thread that makes the others.
+    /// Opens the first window of `file`, which is empty, and starts the thread for the others.
     pub(super) fn start(file: Arc<File>) -> io::Result<(Window, Self)> {
-        let mut windows = Windows { file, end: 0 };
+        let mut windows = Windows { file, end: 0, len: WINDOW };
         let first = windows.open_next()?;
         let (sender, ready) = mpsc::sync_channel(WAITING);
-        let (used, returned) = mpsc::channel();
-        let thread = thread::Builder::new()
-            .name("cove-trace-map".to_owned())
-            .spawn(move || make_ready(&mut windows, &sender, &returned))?;
-        Ok((first, Self { ready, used, thread }))
+        let (requests, receiver) = mpsc::channel();
+        let thread = thread::Builder::new().name("cove-trace-map".to_owned()).stack_size(STACK);
+        let thread = with_signals_blocked(|| thread.spawn(move || prepare(&mut windows, &sender, &receiver)))??;
+        Ok((first, Self { ready, requests, thread, is_paused: false }))
     }
 
-    /// The window after the last one.
-    pub(super) fn next_window(&self) -> io::Result<Window> {
-        // An error that waited, or that the thread had in hand, may be old, and the disk have room again.
-        for _ in 0..=WAITING {
-            if let Ok(window) = self.receive() {
-                return Ok(window);
+    /// Returns the next window, which is prepared already or takes one attempt.
+    pub(super) fn next_window(&mut self) -> io::Result<Window> {
+        if !self.is_paused {
+            match self.receive() {
+                Ok(window) => return Ok(window),
+                // The attempt may have been made long ago, so its error says nothing about now.
+                Err(_) => self.is_paused = true,
             }
         }
-        self.receive()
+        // Fails if the thread is gone; then so does receiving.
+        let _ = self.requests.send(Request::Retry);
+        let retried = self.receive();
+        self.is_paused = retried.is_err();
+        retried
     }
 
     fn receive(&self) -> io::Result<Window> {
         self.ready.recv().unwrap_or_else(|_| Err(io::Error::other("the thread that maps the trace's file is gone")))
     }
 
-    /// Takes back a window that is full.
+    /// Has a full window unmapped.
     pub(super) fn give_back(&self, window: Window) {
-        // When the thread is gone, the window is unmapped here.
-        let _ = self.used.send(window);
+        // If the thread is gone, the window is unmapped here.
+        let _ = self.requests.send(Request::Unmap(window));
     }
 
-    /// Ends the thread. The file does not grow any more after this.
+    /// Ends the thread. The file does not grow after this.
     pub(super) fn stop(self) {
-        let Self { ready, used, thread } = self;
-        drop((ready, used));
-        // It has no code that panics; if it does, it is just as gone.
+        let Self { ready, requests, thread, .. } = self;
+        drop((ready, requests));
+        // A panic of the thread leaves nothing else to do.
         let _ = thread.join();
     }
 }
 
-fn make_ready(windows: &mut Windows, ready: &SyncSender<io::Result<Window>>, returned: &Receiver<Window>) {
-    // Ends when nobody waits for windows any more.
-    while ready.send(windows.open_next()).is_ok() {
-        returned.try_iter().for_each(drop);
+/// Prepares windows until the other side is gone. Pauses after an error until it is asked to try again.
+fn prepare(windows: &mut Windows, ready: &SyncSender<io::Result<Window>>, requests: &Receiver<Request>) {
+    loop {
+        let window = windows.open_next();
+        let is_paused = window.is_err();
+        if ready.send(window).is_err() {
+            return;
+        }
+        if is_paused {
+            loop {
+                match requests.recv() {
+                    Ok(Request::Unmap(window)) => drop(window),
+                    Ok(Request::Retry) => break,
+                    Err(_) => return,
+                }
+            }
+        } else {
+            requests.try_iter().for_each(drop);
+        }
     }
 }

@@ -1,33 +1,36 @@
-//! The memory of a mapped file, and what the operating system has to be asked for around it.
+//! The memory of a mapped file, and the system calls around it.
 //!
-//! All that is unsafe about a mapped file: a file may be changed by others at any time, so its bytes are only ever written
-//! here, through raw pointers, and never lent out.
+//! Other programs can change a file at any time, so its bytes are only written, through raw pointers, and never
+//! borrowed.
 #![allow(unsafe_code)]
 
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
-use std::process;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-use memmap2::{MmapMut, MmapOptions, MmapRaw};
+use memmap2::{MmapOptions, MmapRaw};
 
-/// No system has smaller pages.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+use crate::sink::file_limit::file_size_limit;
+
+/// The smallest page size of any system.
 const PAGE: usize = 4096;
 
-/// A part of a file, mapped, with its blocks on the disk and its pages in memory; filled from its beginning.
+/// A mapped part of a file, with its blocks on the disk and its pages in memory. It is filled from its beginning.
 pub(super) struct Window {
     map: MmapRaw,
-    /// Where in the file it begins.
+    /// The offset in the file.
     start: u64,
     used: usize,
 }
 
 impl Window {
-    /// The `len` bytes from `start`, where the file has none so far. Both are multiples of the largest page size.
+    /// Appends `len` bytes to the file, which ends at `start`, and maps them. Both are multiples of the largest page
+    /// size.
     ///
-    /// The file grows by them, and they read as zeros until they are filled. What the disk has no room for is an error here,
-    /// and so can't be a signal later.
+    /// The bytes read as zeros until they are filled. If the disk has no room for them, that is an error here, and
+    /// cannot be a signal later.
     pub(super) fn open(file: &File, start: u64, len: usize) -> io::Result<Self> {
         refuse_copy_on_write(file)?;
         reserve(file, start, len)?;
@@ -37,26 +40,26 @@ impl Window {
         Ok(Self { map, start, used: 0 })
     }
 
-    /// How many bytes it still takes.
+    /// Returns how many bytes are free.
     pub(super) fn room(&self) -> usize {
         self.map.len() - self.used
     }
 
-    /// Where in the file the next byte goes.
+    /// Returns the offset in the file of the next byte.
     pub(super) fn position(&self) -> u64 {
         self.start + self.used as u64
     }
 
-    /// Appends as much of `bytes` as there is room for, the last byte of it after all others, and says how much that was.
+    /// Appends as much of `bytes` as there is room for, and returns how much. The last byte is stored after all others.
     pub(super) fn append(&mut self, bytes: &[u8]) -> usize {
         let taken = bytes.len().min(self.room());
         let Some((last, others)) = bytes[..taken].split_last() else { return 0 };
-        // SAFETY: `used + taken` is at most the length of the map, which is valid for writes for as long as `self` lives. No
-        // reference to it is ever made, and the exclusive borrow keeps this process's other threads away from it.
+        // SAFETY: `used + taken` is at most the length of the map, which is valid for writes while `self` lives. No
+        // reference to it is ever made, and the exclusive borrow rules out the other threads of this process.
         unsafe {
             let to = self.map.as_mut_ptr().add(self.used);
             std::ptr::copy_nonoverlapping(others.as_ptr(), to, others.len());
-            // Whoever sees the byte sees what was stored before it: a line's newline stands for all of the line.
+            // A reader that sees a line's newline sees all of the line.
             AtomicU8::from_ptr(to.add(others.len())).store(*last, Ordering::Release);
         }
         self.used += taken;
@@ -64,9 +67,8 @@ impl Window {
     }
 }
 
-/// Writes zeros. It is not for the disk's sake: a page that a write brought in is mapped five times faster than one that
-/// the fault has to bring in. The pieces are large enough for the kernel to take memory in, and small enough for it to stay
-/// fast at each page of a piece.
+/// Writes zeros, for speed: a page that a write brought in is mapped five times faster than one that a fault has to
+/// bring in. The pieces are large enough for the kernel to use large pages, and small enough to stay in the cache.
 fn fill(file: &File, start: u64, len: usize) -> io::Result<()> {
     static ZEROS: [u8; 64 * 1024] = [0; 64 * 1024];
     let mut done = 0;
@@ -78,7 +80,7 @@ fn fill(file: &File, start: u64, len: usize) -> io::Result<()> {
     Ok(())
 }
 
-/// Brings in all pages of a fresh map. An error where storing into it would be a signal.
+/// Brings in all pages of a new map. Fails where storing into it would raise a signal.
 fn fault_in(map: &MmapRaw) -> io::Result<()> {
     #[cfg(any(target_os = "linux", target_os = "android"))]
     match map.advise(memmap2::Advice::PopulateWrite) {
@@ -87,26 +89,26 @@ fn fault_in(map: &MmapRaw) -> io::Result<()> {
         result => return result,
     }
     for offset in (0..map.len()).step_by(PAGE) {
-        // SAFETY: the offset is inside the map. Nothing was stored there yet, and a zero is what the file holds.
+        // SAFETY: the offset is inside the map. Nothing was stored there yet, so the byte is 0 already.
         unsafe { map.as_mut_ptr().add(offset).write_volatile(0) };
     }
     Ok(())
 }
 
-/// Has the disk set blocks aside for these bytes, by which the file grows.
+/// Reserves blocks on the disk for these bytes, by which the file grows.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 fn reserve(file: &File, start: u64, len: usize) -> io::Result<()> {
     use std::os::fd::AsRawFd;
 
     let out_of_range = |_| io::Error::from(io::ErrorKind::FileTooLarge);
-    // Beyond its limit a process would be sent a signal.
+    // Beyond the limit the call would raise a signal.
     if start + len as u64 > file_size_limit()? {
         return Err(io::ErrorKind::FileTooLarge.into());
     }
     let start = libc::off_t::try_from(start).map_err(out_of_range)?;
     let len = libc::off_t::try_from(len).map_err(out_of_range)?;
     loop {
-        // SAFETY: the descriptor is open for as long as `file` is borrowed; no memory is touched.
+        // SAFETY: the descriptor is open while `file` is borrowed; no memory is touched.
         if unsafe { libc::fallocate(file.as_raw_fd(), 0, start, len) } == 0 {
             return Ok(());
         }
@@ -117,22 +119,22 @@ fn reserve(file: &File, start: u64, len: usize) -> io::Result<()> {
     }
 }
 
-/// On a file system that writes each block to a new place, setting blocks aside is no promise: a page that went to the disk
-/// needs another block when it is stored to again, and where there is none, that is a signal.
+/// Refuses file systems that write each block to a new place. There a reserved block is no guarantee: a page that was
+/// written back needs another block when it is stored to again, and a full disk then raises a signal.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 fn refuse_copy_on_write(file: &File) -> io::Result<()> {
     use std::os::fd::AsRawFd;
 
-    /// btrfs, bcachefs, ZFS, NILFS, as `statfs(2)` and their sources have them.
+    /// The magic numbers of btrfs, bcachefs, ZFS and NILFS, from `statfs(2)` and their sources.
     const COPY_ON_WRITE: [u32; 4] = [0x9123_683e, 0xca45_1a4e, 0x2fc1_2fc1, 0x0000_3434];
     let mut about = std::mem::MaybeUninit::<libc::statfs>::uninit();
-    // SAFETY: the descriptor is open for as long as `file` is borrowed, and the pointer is to room for a whole `statfs`.
+    // SAFETY: the descriptor is open while `file` is borrowed, and the pointer is to room for a whole `statfs`.
     if unsafe { libc::fstatfs(file.as_raw_fd(), about.as_mut_ptr()) } != 0 {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: the call succeeded, so all of it is filled in.
+    // SAFETY: the call succeeded, so it filled all of it in.
     let kind = unsafe { about.assume_init() }.f_type;
-    // Its type differs between platforms; the numbers have 32 bits.
+    // The type differs between platforms; the numbers have 32 bits.
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::unnecessary_cast)]
     let kind = kind as u32;
     if COPY_ON_WRITE.contains(&kind) { Err(io::ErrorKind::Unsupported.into()) } else { Ok(()) }
@@ -143,56 +145,8 @@ fn refuse_copy_on_write(_: &File) -> io::Result<()> {
     Ok(())
 }
 
-/// Other systems have no call that sets blocks aside on every file system or says that it can't.
+/// Other systems have no call that reserves blocks on every file system or fails.
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
 fn reserve(_: &File, _: u64, _: usize) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
-}
-
-#[cfg(any(target_os = "linux", target_os = "android"))]
-fn file_size_limit() -> io::Result<u64> {
-    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-    // SAFETY: the pointer is to a whole `rlimit` that nobody else uses.
-    if unsafe { libc::getrlimit(libc::RLIMIT_FSIZE, &raw mut limit) } != 0 {
-        return Err(io::Error::last_os_error());
-    }
-    // Its type differs between platforms.
-    #[allow(clippy::useless_conversion)]
-    Ok(u64::from(limit.rlim_cur))
-}
-
-/// The process that something was made in: tells a forked child from it.
-pub(super) enum Home {
-    /// A page that the kernel fills with zeros in every child, so that asking costs no system call.
-    Wiped(MmapMut),
-    Process(u32),
-}
-
-impl Home {
-    pub(super) fn here() -> Self {
-        wiped_in_children().map_or_else(|| Self::Process(process::id()), Self::Wiped)
-    }
-
-    /// Whether this is a child, forked since.
-    pub(super) fn is_left(&self) -> bool {
-        match self {
-            // SAFETY: it points to the first byte of the page. It is volatile since the kernel changes it, too.
-            Self::Wiped(page) => unsafe { page.as_ptr().read_volatile() == 0 },
-            Self::Process(id) => *id != process::id(),
-        }
-    }
-}
-
-#[cfg(any(target_os = "linux", target_os = "android"))]
-fn wiped_in_children() -> Option<MmapMut> {
-    let mut page = MmapMut::map_anon(PAGE).ok()?;
-    // SAFETY: the range is the page's own, and the advice changes nothing about it in this process.
-    let refused = unsafe { libc::madvise(page.as_mut_ptr().cast(), PAGE, libc::MADV_WIPEONFORK) } != 0;
-    page[0] = 1;
-    (!refused).then_some(page)
-}
-
-#[cfg(not(any(target_os = "linux", target_os = "android")))]
-fn wiped_in_children() -> Option<MmapMut> {
-    None
 }

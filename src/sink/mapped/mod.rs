@@ -2,6 +2,7 @@
 
 mod ahead;
 mod memory;
+mod signals;
 
 use std::fmt;
 use std::fs::File;
@@ -10,40 +11,47 @@ use std::mem;
 use std::path::Path;
 use std::sync::Arc;
 
-use self::ahead::{Ahead, is_lack_of_room};
-use self::memory::{Home, Window};
-use super::create_trace_file;
+use self::ahead::Ahead;
+use self::memory::Window;
+use super::backoff::is_lack_of_room;
+use super::file::create_with;
+use super::fork::ForkGuard;
 
-/// A trace file that is mapped into memory: what is written is stored there, with no system call, and other processes see
-/// it at once. For putting under a [`JsonlSink`](super::JsonlSink).
+/// A trace file that is mapped into memory: a write is a copy, without a system call, and other processes see it at
+/// once. Use it as the writer of a [`JsonlSink`](super::JsonlSink).
 ///
-/// What is stored belongs to the kernel and outlives the process, however that ends; not a machine that loses power.
+/// Written bytes belong to the kernel. They survive the end of the process, however it ends, but not a loss of power.
 ///
-/// - The disk sets its blocks aside before they are mapped, a megabyte at a time, so a full disk is an error of a write
-///   (nothing of which is then written) and never a signal. So is the process's limit on the size of files.
-/// - A thread of its own has the next megabyte mapped and its pages in memory before they are needed.
-/// - The last byte of each write, a line's newline, is stored after all others: a process that is killed leaves no line
-///   that ends like a whole one and is not.
-/// - [Closing](Self::close) or dropping cuts the file to its exact length. Until then, and when the process is killed, or
-///   exits without dropping it, up to four megabytes of zeros follow the last line; [`TraceReader`](crate::TraceReader) takes
-///   such an end for a torn one. A reader that comes by while a line is being stored can find zeros *in* that line, if it
-///   copies the beginning before it is stored and the end after: it should read the line again.
-/// - In a forked child writing is an error and dropping leaves the file alone.
+/// - The file grows by a megabyte at a time, for which the disk reserves blocks before it is mapped. So a full disk, or
+///   the process's limit on the size of files, is an error of a write, which then writes nothing, and never a signal. A
+///   nearly full disk is used in smaller steps.
+/// - A thread named `cove-trace-map` prepares the next megabyte. It has all signals blocked, so it takes none that the
+///   program waits for.
+/// - The last byte of each write, the newline of a line, is stored after all others. A killed process leaves no line
+///   that ends with a newline and is not whole.
+/// - [Closing](Self::close) or dropping truncates the file to its exact length. Until then, and after a kill or an exit
+///   without a drop, up to four megabytes of zeros follow the last line; [`TraceReader`](crate::TraceReader) reports
+///   them as a torn end. A process that reads a line while it is being stored can find zeros in it; it should read the
+///   line again.
+/// - In a forked child writing is an error, and dropping leaves the file alone. A child made by `_Fork` or a raw
+///   `clone` system call is not recognised.
 ///
-/// Where that can't be had (file systems that can't set blocks aside, or that copy on write, as btrfs and ZFS do; systems other than Linux and Android; no thread) it is
-/// written to as any other; [`is_mapped`](Self::is_mapped) says which.
+/// The file is written with a system call per event where mapping is unsafe or impossible: on file systems that cannot
+/// reserve blocks or that copy on write (btrfs, ZFS), on systems other than Linux and Android, and if no thread can be
+/// started. [`is_mapped`](Self::is_mapped) tells.
 ///
-/// The one thing it can't survive is another program that shortens the file while it is mapped: storing beyond its end is
-/// a `SIGBUS`. Replacing it by renaming, as [`create_trace_file`] does, or deleting it, does no harm.
+/// No library can survive another program that truncates the file while it is mapped: the next store beyond its end
+/// raises `SIGBUS`, which ends the program. So do not use a log rotator's `copytruncate` on it. Renaming or deleting
+/// the file, or replacing it by [`create_trace_file`](super::create_trace_file), does no harm.
 ///
 /// ```
-/// use cove_trace::{JsonlSink, MappedFile, RecordingBackend, TraceEvent, TraceHeader, TraceSink, ValueCapture};
+/// use cove_trace::{JsonlSink, RecordingBackend, TraceEvent, TraceHeader, TraceSink, ValueCapture};
 ///
 /// # let directory = std::env::temp_dir().join(format!("cove-trace-mapped-doc-{}", std::process::id()));
 /// # std::fs::create_dir(&directory)?;
 /// # let path = directory.join("trace.jsonl");
 /// let header = TraceHeader::new(RecordingBackend::Vm, ValueCapture::Full, "main.cove");
-/// let sink = JsonlSink::new(MappedFile::create(&path)?, &header)?;
+/// let sink = JsonlSink::builder(&header).create_mapped(&path)?;
 /// sink.record(&TraceEvent::TaskCancelled { id: 7 });
 /// let finished = sink.finish();
 /// finished.writer.close()?;
@@ -55,29 +63,32 @@ use super::create_trace_file;
 pub struct MappedFile {
     file: Arc<File>,
     mapping: Option<Mapping>,
-    home: Home,
+    guard: ForkGuard,
 }
 
 struct Mapping {
     window: Window,
-    /// The one after it, once a write was seen to need it.
+    /// The next window, if a write has needed it already.
     next: Option<Window>,
     ahead: Ahead,
 }
 
 impl MappedFile {
-    /// Creates the file at `path`, by the rules of [`create_trace_file`]: fresh, its owner's alone, and in the place of what
-    /// was there. Starts a thread.
+    /// Creates the file at `path` by the rules of [`create_trace_file`](super::create_trace_file), maps it and starts
+    /// its thread. For a file that gets its header before it replaces an old one, use
+    /// [`JsonlSinkBuilder::create_mapped`](super::JsonlSinkBuilder::create_mapped).
     ///
     /// # Errors
     ///
-    /// Those of [`create_trace_file`], and a disk that has no room.
+    /// Those of [`create_trace_file`](super::create_trace_file). If the disk has no room for 64 KiB, or the process may
+    /// not write a file of that size. If the system has no memory to watch for forks.
     pub fn create(path: impl AsRef<Path>) -> io::Result<Self> {
-        Self::over(create_trace_file(path)?)
+        create_with(path.as_ref(), Self::over)
     }
 
-    /// `file` is empty, and nobody else's.
-    fn over(file: File) -> io::Result<Self> {
+    /// Maps `file`, which is empty and belongs to this process alone.
+    pub(super) fn over(file: File) -> io::Result<Self> {
+        let guard = ForkGuard::new()?;
         let file = Arc::new(file);
         let mapping = match Ahead::start(Arc::clone(&file)) {
             Ok((window, ahead)) => Some(Mapping { window, next: None, ahead }),
@@ -87,45 +98,48 @@ impl MappedFile {
                 None
             }
         };
-        Ok(Self { file, mapping, home: Home::here() })
+        Ok(Self { file, mapping, guard })
     }
 
-    /// Whether the file is written through memory. If not, it is written to as any other, with a system call for each event.
+    /// Whether the file is written through memory. If not, each write is a system call.
     #[must_use]
     pub fn is_mapped(&self) -> bool {
         self.mapping.is_some()
     }
 
-    /// Cuts the file to its exact length and closes it. Does nothing in a forked child.
+    /// Truncates the file to its exact length and closes it. Does nothing in a forked child. Waits for the thread to
+    /// end.
     ///
     /// # Errors
     ///
-    /// When the file can't be cut: then zeros follow its last line.
+    /// If the file cannot be truncated. Then zeros follow its last line.
     pub fn close(mut self) -> io::Result<()> {
-        self.cut()
+        self.truncate()
     }
 
-    fn cut(&mut self) -> io::Result<()> {
+    fn truncate(&mut self) -> io::Result<()> {
         let Some(mapping) = self.mapping.take() else { return Ok(()) };
-        if self.home.is_left() {
-            // The thread and the locks of its channels are the parent's: not to be touched.
+        if !self.guard.is_owner() {
+            // The thread and the locks of its channels belong to the parent.
             mem::forget(mapping);
             return Ok(());
         }
         let Mapping { window, next, ahead } = mapping;
         ahead.stop();
         let end = window.position();
-        // Unmapped first: nothing of this process is left that could store beyond the end.
+        // Unmapped first, so that nothing in this process can store beyond the end.
         drop((window, next));
         self.file.set_len(end)
     }
 }
 
 impl Write for MappedFile {
-    /// Takes all of `bytes`, or what there is room for in the current window.
+    /// Writes all of `bytes`, or what fits into the current window.
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if self.home.is_left() {
-            return Err(io::Error::other("the trace is recorded by the process that this one was forked from"));
+        if !self.guard.is_owner() {
+            return Err(io::Error::other(
+                "this process was forked from the one that created the file; write to it there",
+            ));
         }
         match &mut self.mapping {
             Some(mapping) => mapping.write(bytes),
@@ -133,7 +147,7 @@ impl Write for MappedFile {
         }
     }
 
-    /// Does nothing: what was written is with the kernel already.
+    /// Does nothing: the kernel has all written bytes.
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
@@ -147,8 +161,8 @@ impl Mapping {
         Ok(self.window.append(bytes))
     }
 
-    /// Makes sure of the next window before anything is stored, so that a line for which there is no room leaves no
-    /// fragment; and moves on to it when this one is full.
+    /// Gets the next window before anything is stored, so that a line that does not fit leaves no fragment. Moves on to
+    /// it if this one is full.
     #[cold]
     fn need_next(&mut self) -> io::Result<()> {
         let next = match self.next.take() {
@@ -166,8 +180,8 @@ impl Mapping {
 
 impl Drop for MappedFile {
     fn drop(&mut self) {
-        // Nobody is left to be told. The zeros that then end the file are what a reader expects of a process that died.
-        let _ = self.cut();
+        // There is no place to report the error. Readers accept the zeros that then end the file.
+        let _ = self.truncate();
     }
 }
 
@@ -183,9 +197,9 @@ mod tests {
     use std::fs::{self, OpenOptions};
 
     #[test]
-    fn a_file_that_cannot_be_mapped_is_written_to_as_any_other() {
+    fn a_file_that_cannot_be_mapped_is_written_by_system_calls() {
         let path = std::env::temp_dir().join(format!("cove-trace-unmappable-{}", std::process::id()));
-        // A map that can be written to has to be readable, too.
+        // A writable map needs a file that is open for reading, too.
         let unreadable = OpenOptions::new().write(true).create_new(true).open(&path).unwrap();
         let mut file = MappedFile::over(unreadable).unwrap();
         assert!(!file.is_mapped());

@@ -48,8 +48,14 @@ pub(crate) fn check_header(decoder: &mut Decoder, line: &[u8]) -> bool {
     let Ok(header) = decoded else { return false };
     let mut encoded = Vec::new();
     encode_header(&header, &mut encoded);
-    check_encoded(&encoded, line);
-    assert_eq!(decoder.decode_header(&encoded).as_ref(), Ok(&header));
+    let mut expected = header.clone();
+    if header.values == ValueCapture::Redacted {
+        expected.args.fill("<redacted>".to_owned());
+    }
+    if expected == header {
+        check_encoded(&encoded, line);
+    }
+    assert_eq!(decoder.decode_header(&encoded), Ok(expected));
     true
 }
 

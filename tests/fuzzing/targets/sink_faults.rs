@@ -156,6 +156,7 @@ struct Log {
     /// It was given nothing to write, or something after a failure. (A panic here would be taken for the writer's own.)
     misused: bool,
     panicked_in_write: bool,
+    is_without_room: bool,
 }
 
 /// Follows a script, keeps what it takes, and notes what happened.
@@ -221,6 +222,7 @@ impl Write for Scripted {
             }
             OnWrite::Fail(error) => {
                 self.log.write_failures += u32::from(error.kind() != ErrorKind::Interrupted);
+                self.log.is_without_room = error.kind() == ErrorKind::StorageFull;
                 self.fails(error.kind());
                 Err(error.kind().into())
             }
@@ -291,11 +293,15 @@ impl Run {
         let mut header = TraceHeader::new(RecordingBackend::Vm, ValueCapture::Full, "main.cove");
         header.values = self.capture;
         let writer = Shared::default();
-        let (sink, logs) = writer.following(&self.header, || JsonlSink::new(writer.clone(), &header));
+        let mut builder = JsonlSink::builder(&header).buffer(self.policy.buffer);
+        if let Some(limit) = self.policy.limit {
+            builder = builder.byte_limit(limit as u64);
+        }
+        let (sink, logs) = writer.following(&self.header, || builder.open(writer.clone()));
         // A header that is not written is not flushed either.
         let unflushed = writer.with(|writer| std::mem::take(&mut writer.log));
         let failure = logs.first().unwrap_or(&unflushed).last_error;
-        let Ok(mut sink) = sink.map_err(|error| assert_eq!(Some(error.kind()), failure, "the header's failure")) else {
+        let Ok(sink) = sink.map_err(|error| assert_eq!(Some(error.kind()), failure, "the header's failure")) else {
             return;
         };
         assert_eq!(failure, None, "a failure of the header is the caller's");
@@ -303,18 +309,12 @@ impl Run {
         encode_header(&header, &mut expected_start);
         assert_eq!(writer.with(|writer| writer.file.clone()), expected_start);
 
-        if self.policy.buffer > 0 {
-            sink = sink.with_buffer(self.policy.buffer);
-        }
-        if let Some(limit) = self.policy.limit {
-            sink = sink.with_byte_limit(limit as u64);
-        }
         let mut account = Account::new(self.capture, self.policy, expected_start);
         for (event, script) in &self.events {
             let ((), logs) = writer.following(script, || sink.record(&event.view(&Arena::new())));
-            account.record(event, logs);
-            assert_eq!(sink.dropped(), account.dropped, "dropped after {event:?}");
             let kind = sink.last_error().map(|error| error.kind());
+            account.record(event, logs, sink.dropped(), kind);
+            assert_eq!(sink.dropped(), account.dropped, "dropped after {event:?}");
             assert_eq!(kind, account.last_error, "last error after {event:?}");
         }
         let (finished, logs) = writer.following(&self.end, || sink.finish());
@@ -344,6 +344,8 @@ struct Account {
     /// Lines that are not offered yet.
     waiting: Vec<Offered>,
     is_full: bool,
+    /// The last write failed for lack of room, so that the sink may lose an event without offering it.
+    is_backing_off: bool,
     dropped: u64,
     last_error: Option<ErrorKind>,
     /// The writer panicked, so that the sink can't know whether the file ends inside a line.
@@ -362,6 +364,7 @@ impl Account {
             file: header,
             waiting: Vec::new(),
             is_full: false,
+            is_backing_off: false,
             dropped: 0,
             last_error: None,
             unsure: false,
@@ -370,10 +373,16 @@ impl Account {
         }
     }
 
-    fn record(&mut self, event: &OwnedEvent, logs: Vec<Log>) {
+    /// `dropped` and `last_error` are what the sink says after the event.
+    fn record(&mut self, event: &OwnedEvent, logs: Vec<Log>, dropped: u64, last_error: Option<ErrorKind>) {
         let mut logs = logs.into_iter();
         let closes_a_run =
             matches!(event, OwnedEvent::EntryExit { .. } | OwnedEvent::HeapSummary(_) | OwnedEvent::RunEnded { .. });
+        let is_lost = logs.len() == 0 && dropped > self.dropped;
+        if !closes_a_run && self.is_backing_off && is_lost && last_error == self.last_error {
+            self.dropped += 1;
+            return;
+        }
         if !closes_a_run {
             let length = self.out + self.waiting_bytes() + self.offered(event).bytes.len();
             let exceeds = self.policy.limit.is_some_and(|limit| length > limit);
@@ -442,6 +451,7 @@ impl Account {
             }
             start = end_of_text + 1;
         }
+        self.is_backing_off = log.is_without_room;
         // Nothing of these lines was acknowledged, so what was unsure stays so.
         self.unsure = log.panicked_in_write || (self.unsure && log.acknowledged == 0);
         self.out += log.acknowledged;
