@@ -169,7 +169,7 @@ unsafe fn write_long(number: u64, to: *mut u8) -> *mut u8 {
     }
 }
 
-/// Copies a text of 3 to 32 bytes without a call of `memcpy`, and returns the position behind it.
+/// Copies a text, one of 4 to 32 bytes without a call of `memcpy`, and returns the position behind it.
 ///
 /// # Safety
 ///
@@ -177,23 +177,27 @@ unsafe fn write_long(number: u64, to: *mut u8) -> *mut u8 {
 #[inline(always)]
 unsafe fn copy_text(text: &str, to: *mut u8) -> *mut u8 {
     /// Copies the first and the last `N` bytes.
+    ///
+    /// # Safety
+    ///
+    /// As for `copy_text`, and the text must have at least `N` bytes.
     #[inline(always)]
     unsafe fn copy_ends<const N: usize>(text: &[u8], to: *mut u8) {
-        if let (Some(first), Some(last)) = (text.first_chunk::<N>(), text.last_chunk::<N>()) {
-            // SAFETY: the caller provides as many bytes as the text has.
-            unsafe { to.cast::<[u8; N]>().write(*first) };
-            // SAFETY: these end where the text does.
-            unsafe { to.add(text.len() - N).cast::<[u8; N]>().write(*last) };
-        }
+        let (from, last) = (text.as_ptr().cast::<[u8; N]>(), text.len() - N);
+        // SAFETY: the text has `N` bytes at least, and the caller provides as many as it has.
+        unsafe { to.cast::<[u8; N]>().write_unaligned(from.read_unaligned()) };
+        // SAFETY: these end where the text does.
+        unsafe { to.byte_add(last).cast::<[u8; N]>().write_unaligned(from.byte_add(last).read_unaligned()) };
     }
     let text = text.as_bytes();
-    debug_assert!((3..=32).contains(&text.len()));
     // SAFETY: the caller provides the bytes.
-    match text.len() {
-        16.. => unsafe { copy_ends::<16>(text, to) },
-        8.. => unsafe { copy_ends::<8>(text, to) },
-        4.. => unsafe { copy_ends::<4>(text, to) },
-        _ => unsafe { copy_ends::<2>(text, to) },
+    unsafe {
+        match text.len() {
+            16..=32 => copy_ends::<16>(text, to),
+            8..16 => copy_ends::<8>(text, to),
+            4..8 => copy_ends::<4>(text, to),
+            _ => to.copy_from_nonoverlapping(text.as_ptr(), text.len()),
+        }
     }
     // SAFETY: at most one past the text.
     unsafe { to.add(text.len()) }
