@@ -112,20 +112,13 @@ impl Buffer {
         self.end = self.pos;
     }
 
-    /// Takes back all but the first `len` bytes.
-    pub(crate) fn truncate(&mut self, len: usize) {
-        assert!(len <= self.len(), "{len} bytes of {}", self.len());
-        // SAFETY: inside of what was written.
-        self.pos = unsafe { self.bytes.as_mut_ptr().add(len) };
-        if self.stop.is_some() {
-            self.end = self.pos;
-        }
-    }
-
     /// Takes back all but the first `len` bytes, and takes more again.
     #[cold]
     pub(crate) fn resume(&mut self, len: usize) {
-        self.truncate(len);
+        assert!(len <= self.len(), "{len} bytes of {}", self.len());
+        // SAFETY: inside of what was written.
+        self.pos = unsafe { self.bytes.as_mut_ptr().add(len) };
+        self.end = self.pos;
         self.stop = None;
     }
 

@@ -52,7 +52,7 @@ impl Encoder {
     }
 
     /// Writes one argument or result, or its redaction.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn value<V: TraceValue + ?Sized>(&mut self, value: &V, capture: ValueCapture) {
         match capture {
             ValueCapture::Full => self.isolated(value),
@@ -62,7 +62,7 @@ impl Encoder {
 
     /// Writes one argument or result. If it panics, fails, writes nothing, or makes the line longer than its limit, it is
     /// replaced by an opaque that says so.
-    #[inline]
+    #[inline(always)]
     fn isolated<V: TraceValue + ?Sized>(&mut self, value: &V) {
         if self.line.stopped().is_some() {
             return;
