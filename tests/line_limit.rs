@@ -255,3 +255,27 @@ fn the_default_reader_reads_what_a_default_sink_writes() {
     let replaced = OwnedValue::Opaque { of: "String".into(), shown: format!("longer than {LINE_LIMIT} bytes") };
     assert!(values == [vec![string(longest)], vec![replaced.clone()], vec![string(half), replaced]]);
 }
+
+#[test]
+fn a_sink_counts_a_line_that_it_does_not_write_and_goes_on() {
+    let header = TraceHeader::new(RecordingBackend::Vm, ValueCapture::Full, "main");
+    let sink = JsonlSink::builder(&header).line_limit(200).open(Vec::new()).expect("a vector takes everything");
+    let scope = "s".repeat(300);
+    sink.record(&TraceEvent::TaskSpawned { id: 1, parent: None, scope: &scope });
+    sink.record(&TraceEvent::TaskCancelled { id: 1 });
+    sink.record(&print_call(&[RecordedValue::String(&scope)], None));
+    let finished = sink.finish();
+    assert_eq!(finished.dropped, 2, "an opaque does not fit into 200 bytes either");
+    assert!(finished.last_error.expect("the loss has a reason").to_string().contains("200 bytes"));
+    assert_eq!(finished.writer.split_inclusive(|byte| *byte == b'\n').count(), 2);
+
+    let ring = cove_trace::RingSink::new(1 << 20, &header);
+    let huge = "s".repeat(LINE_LIMIT);
+    ring.record(&TraceEvent::EntryEnter { module: &huge, function: "f" });
+    assert_eq!(ring.dropped(), 1);
+    assert!(ring.last_error().is_some());
+
+    let error = JsonlSink::builder(&header.with_args([scope])).line_limit(200).open(Vec::new()).expect_err("too long");
+    assert_eq!(error.kind(), std::io::ErrorKind::InvalidInput);
+    assert!(error.to_string().contains("200"), "{error}");
+}

@@ -8,8 +8,6 @@ mod event;
 mod thread_buffer;
 
 pub use self::thread_buffer::with_line;
-use std::io;
-
 pub(crate) use self::thread_buffer::{Line, with_whole_line};
 use crate::event::{TraceEvent, TraceHeader};
 use crate::line::LINE_LIMIT;
@@ -23,7 +21,7 @@ use crate::value::Encoder;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EncodeOptions {
     capture: ValueCapture,
-    line_limit: usize,
+    pub(crate) line_limit: usize,
 }
 
 impl EncodeOptions {
@@ -42,13 +40,10 @@ impl EncodeOptions {
         self
     }
 
-    /// The reason for which a line was not written.
-    pub(crate) fn not_written(&self) -> io::Error {
-        let text = format!(
-            "an event makes a line of more than {} bytes, or of more than there is memory for",
-            self.line_limit
-        );
-        io::Error::other(text)
+    /// Returns how much of each value is encoded.
+    #[must_use]
+    pub const fn capture(&self) -> ValueCapture {
+        self.capture
     }
 }
 

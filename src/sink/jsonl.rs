@@ -207,15 +207,6 @@ impl<W: Write> JsonlSink<W> {
     }
 
     #[cold]
-    #[inline(never)]
-    fn line_was_not_written(&self) {
-        if self.guard.is_owner() {
-            self.losses.add_dropped(1);
-            self.losses.set_last_error(self.options.not_written());
-        }
-    }
-
-    #[cold]
     fn recorded_by_the_writer(&self) {
         self.losses.add_dropped(1);
         self.losses.set_last_error(io::Error::other("the trace's writer recorded an event while it was writing one"));
@@ -227,8 +218,9 @@ impl<W: Write + Send> TraceSink for JsonlSink<W> {
         if self.is_refusing.load(Ordering::Relaxed) && self.refuses(event) {
             return;
         }
-        if with_whole_line(event, self.options, |line| self.send(line, event)).is_none() {
-            self.line_was_not_written();
+        let written = with_whole_line(event, self.options, |line| self.send(line, event));
+        if written.is_none() && self.guard.is_owner() {
+            self.losses.add_unwritten_line(self.options);
         }
     }
 
@@ -258,6 +250,6 @@ impl<W: Write> Drop for JsonlSink<W> {
 
 impl<W: Write> fmt::Debug for JsonlSink<W> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("JsonlSink").field("options", &self.options).finish_non_exhaustive()
+        f.debug_struct("JsonlSink").field("capture", &self.options.capture()).finish_non_exhaustive()
     }
 }

@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 
 use super::sync::{AtomicU64, Mutex};
+use crate::encode::EncodeOptions;
 use crate::value::discard;
 
 /// Counts lost events and keeps the last error. It has its own lock, so reading it never waits for the writer.
@@ -26,6 +27,15 @@ impl Losses {
     /// Adds to the number of lost events.
     pub(super) fn add_dropped(&self, events: u64) {
         self.dropped.fetch_add(events, Ordering::Relaxed);
+    }
+
+    /// Counts an event that the encoder did not write.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn add_unwritten_line(&self, options: EncodeOptions) {
+        self.add_dropped(1);
+        let text = format!("the line of an event is longer than {} bytes, or than free memory", options.line_limit);
+        self.set_last_error(io::Error::other(text));
     }
 
     /// Replaces the last error, whether or not an event was lost by it.

@@ -186,8 +186,7 @@ impl TraceSink for RingSink {
             }
         });
         if recorded.is_none() && self.guard.is_owner() {
-            self.losses.add_dropped(1);
-            self.losses.set_last_error(self.options.not_written());
+            self.losses.add_unwritten_line(self.options);
         }
     }
 
@@ -232,7 +231,7 @@ impl Ring {
 
 impl fmt::Debug for RingSink {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RingSink").field("options", &self.options).finish_non_exhaustive()
+        f.debug_struct("RingSink").field("capture", &self.options.capture()).finish_non_exhaustive()
     }
 }
 
