@@ -20,7 +20,8 @@ use cove_trace::{
 };
 use generate::{for_each_seed, generated};
 
-/// Returns the line of `event` with this limit, if it is written. Checks that a line that is not written leaves no trace.
+/// Returns the line of `event` with this limit, if it is written. Checks that a line that is not written leaves no
+/// trace.
 #[track_caller]
 fn limited(event: &TraceEvent<'_>, capture: ValueCapture, limit: usize) -> Option<String> {
     let options = EncodeOptions::new(capture).line_limit(limit);

@@ -11,8 +11,8 @@ use crate::names::ValueCapture;
 
 /// A line being written, with the state of the argument or result that is being written into it.
 ///
-/// When something goes wrong in a value, the line is stopped: nothing more of the value is written, no further container is
-/// entered, and [`isolated`](Self::isolated) replaces the value from its first byte.
+/// When something goes wrong in a value, the line is stopped: nothing more of the value is written, no further
+/// container is entered, and [`isolated`](Self::isolated) replaces the value from its first byte.
 pub(crate) struct Encoder {
     pub(crate) line: Buffer,
     /// The most bytes of the line.
@@ -35,8 +35,8 @@ enum Fault {
 const UNKNOWN_TYPE: &str = "Unknown";
 
 impl Encoder {
-    /// Lets `write` append a line of at most `limit` bytes to `out`. Returns whether it was written whole; if it was not, `out`
-    /// is as it was.
+    /// Lets `write` append a line of at most `limit` bytes to `out`. Returns whether it was written whole; if it was
+    /// not, `out` is as it was.
     #[inline]
     pub(crate) fn append(out: &mut Vec<u8>, limit: usize, write: impl FnOnce(&mut Self)) -> bool {
         let start = out.len();
@@ -60,8 +60,8 @@ impl Encoder {
         }
     }
 
-    /// Writes one argument or result. If it panics, fails, writes nothing, or makes the line longer than its limit, it is
-    /// replaced by an opaque that says so.
+    /// Writes one argument or result. If it panics, fails, writes nothing, or makes the line longer than its limit, it
+    /// is replaced by an opaque that says so.
     #[inline(always)]
     fn isolated<V: TraceValue + ?Sized>(&mut self, value: &V) {
         if self.line.stopped().is_some() {
@@ -106,8 +106,8 @@ impl Encoder {
         self.line.put((br#"{"type":"opaque","of":""#, of, br#"","shown":""#, shown, b"\"}"));
     }
 
-    /// Runs code that may be the value's own. If it unwinds, the value has failed, even if an outer part of the value catches
-    /// the panic and goes on.
+    /// Runs code that may be the value's own. If it unwinds, the value has failed, even if an outer part of the value
+    /// catches the panic and goes on.
     #[inline(always)]
     pub(super) fn run_user_code(&mut self, code: impl FnOnce(&mut Self)) {
         struct FailOnUnwind<'e>(&'e mut Encoder);
@@ -148,8 +148,8 @@ impl Encoder {
         self.line.stop(Stop::Stopped);
     }
 
-    /// Writes the opening of a container. One that would nest too deep is replaced by an opaque of its type name. Returns
-    /// whether its content is to be written.
+    /// Writes the opening of a container. One that would nest too deep is replaced by an opaque of its type name.
+    /// Returns whether its content is to be written.
     #[inline]
     pub(super) fn begin_container(&mut self, type_name: &str, opening: impl Fragment) -> bool {
         const { assert!(MAX_VALUE_DEPTH == 128, "the text below has the number") };

@@ -1,5 +1,5 @@
-//! No fragment stores past its bound. Each is written where exactly as many bytes can be touched, and put into lines with
-//! and without that much room.
+//! No fragment stores past its bound. Each is written where exactly as many bytes can be touched, and put into lines
+//! with and without that much room.
 #![allow(unsafe_code)]
 
 use std::time::Duration;
