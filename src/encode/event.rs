@@ -5,7 +5,7 @@ use crate::event::{
 };
 use crate::line::{Either, Fragment, Raw};
 use crate::names::{RunOutcome, ValueCapture};
-use crate::value::Encoder;
+use crate::value::{Encoder, RecordedValue};
 
 impl Encoder {
     /// Writes the line of a header.
@@ -91,7 +91,7 @@ impl Encoder {
         };
         let start = self.line.len();
         for arg in call.args {
-            self.value(arg, capture);
+            self.recorded(arg, capture);
             self.line.put(b",");
         }
         self.line.drop_trailing_comma(start);
@@ -99,7 +99,7 @@ impl Encoder {
             None => self.line.put(b"],\"outcome\":null}\n"),
             Some(HostOutcome::Value(ref value)) => {
                 self.line.put(br#"],"outcome":{"kind":"value","value":"#);
-                self.value(value, capture);
+                self.recorded(value, capture);
                 self.line.put(b"}}\n")
             }
             Some(HostOutcome::Error(message)) => {
@@ -107,6 +107,15 @@ impl Encoder {
             }
             Some(HostOutcome::NotRecordable) => self.line.put(b"],\"outcome\":{\"kind\":\"not_recordable\"}}\n"),
         };
+    }
+
+    /// Writes an argument or a result. A live one is called without a detour.
+    #[inline(always)]
+    fn recorded(&mut self, value: &RecordedValue<'_>, capture: ValueCapture) {
+        match *value {
+            RecordedValue::Live(live) => self.value(live, capture),
+            _ => self.value(value, capture),
+        }
     }
 
     fn heap_summary(&mut self, summary: &HeapSummary) {

@@ -110,22 +110,18 @@ impl Encoder {
     /// catches the panic and goes on.
     #[inline(always)]
     pub(super) fn run_user_code(&mut self, code: impl FnOnce(&mut Self)) {
-        struct FailOnUnwind<'e>(&'e mut Encoder);
-        impl Drop for FailOnUnwind<'_> {
-            fn drop(&mut self) {
-                self.0.fail();
-            }
-        }
         let armed = FailOnUnwind(self);
         code(armed.0);
         std::mem::forget(armed);
     }
 
-    /// Runs `write`, which has to write a value.
+    /// Runs code that has to write a value.
     #[inline(always)]
-    pub(super) fn expect_value(&mut self, write: impl FnOnce(&mut Self)) {
+    pub(super) fn expect_value(&mut self, code: impl FnOnce(&mut Self)) {
         let start = self.line.len();
-        write(self);
+        let armed = FailOnUnwind(self);
+        code(armed.0);
+        std::mem::forget(armed);
         if self.line.len() == start {
             self.wrote_nothing();
         }
@@ -165,10 +161,21 @@ impl Encoder {
     pub(super) fn content(&mut self, write: impl FnOnce(&mut Self)) {
         let start = self.line.len();
         self.depth += 1;
-        self.run_user_code(write);
+        let armed = FailOnUnwind(self);
+        write(armed.0);
+        std::mem::forget(armed);
         self.depth -= 1;
         self.line.drop_trailing_comma(start);
         self.line.put(b"]}");
+    }
+}
+
+/// Makes the value fail when a panic drops this.
+struct FailOnUnwind<'e>(&'e mut Encoder);
+
+impl Drop for FailOnUnwind<'_> {
+    fn drop(&mut self) {
+        self.0.fail();
     }
 }
 

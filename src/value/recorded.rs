@@ -116,19 +116,7 @@ impl TraceValue for RecordedValue<'_> {
         })
     }
 
-    #[inline]
     fn write(&self, out: ValueWriter<'_>) {
-        match *self {
-            Self::Live(value) => value.write(out),
-            _ => self.write_recorded(out),
-        }
-    }
-}
-
-impl RecordedValue<'_> {
-    /// Writes a value that is not live. Out of line, so that a live one costs a branch and its own call.
-    #[inline(never)]
-    fn write_recorded(&self, out: ValueWriter<'_>) {
         match *self {
             Self::Live(value) => value.write(out),
             Self::Unit => out.unit(),
@@ -137,10 +125,21 @@ impl RecordedValue<'_> {
             Self::Float(value) => out.float(value),
             Self::Duration { ns } => out.duration_ns(ns),
             Self::String(text) => out.string(text),
-            Self::Array(items) => out.array(|out| out.extend(items)),
-            Self::Enum(value) => out.enum_case(value.name, value.case, |out| out.extend(value.payload)),
+            // Loops instead of `extend`: without optimisation its calls take stack at each level.
+            Self::Array(items) => out.array(|out| {
+                for item in items {
+                    out.item(item);
+                }
+            }),
+            Self::Enum(value) => out.enum_case(value.name, value.case, |out| {
+                for item in value.payload {
+                    out.item(item);
+                }
+            }),
             Self::Struct(value) => out.structure(value.name, |out| {
-                out.extend(value.fields.iter().map(|field| (field.name, &field.value)));
+                for field in value.fields {
+                    out.field(field.name, &field.value);
+                }
             }),
             Self::Resource(value) => out.resource(value.name, value.id),
             Self::Redacted { of } => out.redacted(of),

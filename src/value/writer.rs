@@ -194,13 +194,14 @@ impl ItemWriter<'_> {
     /// Writes the next item.
     #[inline]
     pub fn item<V: TraceValue + ?Sized>(&mut self, value: &V) {
-        self.item_with(|out| value.write(out));
+        self.encoder.expect_value(|encoder| value.write(ValueWriter { encoder }));
+        self.encoder.line.put(b",");
     }
 
     /// Writes the next item by a closure: for a part that has no type of its own.
     #[inline]
     pub fn item_with(&mut self, write: impl FnOnce(ValueWriter<'_>)) {
-        self.encoder.expect_value(|encoder| encoder.run_user_code(|encoder| write(ValueWriter { encoder })));
+        self.encoder.expect_value(|encoder| write(ValueWriter { encoder }));
         self.encoder.line.put(b",");
     }
 
@@ -234,14 +235,16 @@ impl FieldWriter<'_> {
     /// Writes the next field. Names need not differ.
     #[inline]
     pub fn field<V: TraceValue + ?Sized>(&mut self, name: &str, value: &V) {
-        self.field_with(name, |out| value.write(out));
+        self.encoder.begin_field(name);
+        self.encoder.expect_value(|encoder| value.write(ValueWriter { encoder }));
+        self.encoder.line.put(b"},");
     }
 
     /// Writes the next field, its value by a closure: for a part that has no type of its own.
     #[inline]
     pub fn field_with(&mut self, name: &str, write: impl FnOnce(ValueWriter<'_>)) {
         self.encoder.begin_field(name);
-        self.encoder.expect_value(|encoder| encoder.run_user_code(|encoder| write(ValueWriter { encoder })));
+        self.encoder.expect_value(|encoder| write(ValueWriter { encoder }));
         self.encoder.line.put(b"},");
     }
 
