@@ -61,7 +61,7 @@ fn record(options: &Options) -> Result<ExitCode, Box<dyn Error>> {
 
 /// Every event goes into the file as it happens. Shows what the record says, and replays it.
 fn run_to_file(program: Program, options: &Options, path: &Path) -> Result<ExitCode, Box<dyn Error>> {
-    let sink = Arc::new(JsonlSink::new(create_trace_file(path)?, &header(options))?);
+    let sink = Arc::new(JsonlSink::builder(&header(options)).create(path)?);
     let ending = execute(program.clone(), options, Arc::clone(&sink) as _);
     let finished = Arc::into_inner(sink).ok_or("a task outlived its run")?.finish();
     let report = Report::read(path, false)?;
@@ -121,7 +121,7 @@ fn replay(recorded: &Path, trace: Option<&Path>) -> Result<ExitCode, Box<dyn Err
     let program = Program::load(Path::new(&header.entry))?;
     let sink: Arc<dyn TraceSink> = match trace {
         None => Arc::new(NullSink),
-        Some(path) => Arc::new(JsonlSink::new(create_trace_file(path)?, &header)?),
+        Some(path) => Arc::new(JsonlSink::builder(&header).create(path)?),
     };
     let replaying = Replaying::new(replay, true);
     let ending = execute_again(program, &replaying, Limits::default(), sink);

@@ -27,9 +27,7 @@ use std::sync::Arc;
 use clap::Parser;
 use cove_trace::replay::{Conclusion, Verdict};
 use cove_trace::summary::escaped;
-use cove_trace::{
-    JsonlSink, NullSink, RecordingBackend, Replay, RunOutcome, TraceHeader, ValueCapture, create_trace_file,
-};
+use cove_trace::{JsonlSink, NullSink, RecordingBackend, Replay, RunOutcome, TraceHeader, ValueCapture};
 
 use self::options::{Command, Options};
 use self::report::Report;
@@ -126,5 +124,5 @@ fn exit_code(ending: &Ending) -> ExitCode {
 fn open_sink(path: &Path, options: &Options) -> io::Result<JsonlSink<File>> {
     let entry = options.script.to_string_lossy();
     let header = TraceHeader::new(RecordingBackend::Vm, options.capture(), entry).with_args(&options.args);
-    JsonlSink::new(create_trace_file(path)?, &header)
+    JsonlSink::builder(&header).create(path)
 }

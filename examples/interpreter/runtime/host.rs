@@ -87,7 +87,9 @@ impl Operation {
 /// Makes a host call: checks that it may be made, runs the host's function, times the wait, and records all of it. In a replay
 /// the trace is asked instead of the host.
 fn call(task: &Arc<Task>, operation: &Operation, args: &[&mut Dynamic]) -> Result<Dynamic, Box<EvalAltResult>> {
-    let began = Instant::now();
+    let sink = task.run().sink();
+    // Without a trace, the clock is not read.
+    let started = sink.is_recording().then(Instant::now);
     let answer = catch_unwind(AssertUnwindSafe(|| {
         if let Some(replaying) = task.run().replaying() {
             return replaying.answer(task, operation, Args(args));
@@ -96,15 +98,14 @@ fn call(task: &Arc<Task>, operation: &Operation, args: &[&mut Dynamic]) -> Resul
         operation.perform(task, Args(args))
     }))
     .unwrap_or_else(|panic| Err(Failure::Panic(panic)));
-    // A call that is refused does not wait for the host.
-    let granted = !matches!(answer, Err(Failure::NotGranted));
-    let wait = if granted { began.elapsed() } else { Duration::ZERO };
-    task.timing().add_wait(wait);
-
-    let sink = task.run().sink();
-    if sink.is_recording() {
+    if let Some(started) = started {
+        let granted = !matches!(answer, Err(Failure::NotGranted));
+        // A refused call does not wait for the host.
+        let wait = if granted { started.elapsed() } else { Duration::ZERO };
+        task.timing().add_wait(wait);
+        // The event borrows this wrapper, so it gets a name.
         let result = answer.as_ref().map(Traced);
-        // A host function can only read its arguments, so they still are what the script passed.
+        // A host function can only read its arguments, so they are still as the script passed them.
         LiveArgs::with(args.iter().map(|arg| Traced(arg)), |args| {
             sink.record(&TraceEvent::HostCall(HostCall {
                 task: task.id(),
