@@ -1,4 +1,4 @@
-//! The one place that every host call goes through.
+//! The one function through which all host calls go.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
@@ -11,10 +11,10 @@ use super::host::{Args, Operation};
 use super::value::Traced;
 use super::{Ending, Run};
 
-/// Makes a host call: checks that it may be made, runs the host's function, times the wait, and records all of it. In a replay
-/// the trace is asked instead of the host.
+/// Makes a host call: checks whether it is allowed, runs the host's function, measures the wait, and records the call.
+/// In a replay, the trace answers instead of the host.
 ///
-/// Whichever coroutine calls, it is the same task that waits: no two of them ever run at a time.
+/// All coroutines are one task, because no two of them run at the same time.
 pub(super) fn call(run: &Run, operation: &Operation, args: Args<'_>) -> mlua::Result<Value> {
     let sink = run.sink();
     // Without a trace, the clock is not read.
