@@ -158,6 +158,7 @@ fn the_code_of_the_readme_records_and_reads() {
     fs::remove_file(path).unwrap();
 }
 
+#[allow(clippy::print_stderr, reason = "the README's code reports losses to a person")]
 fn recorded(path: &Path, run: fn(&dyn TraceSink)) -> Result<u64, Box<dyn Error>> {
     // README begins
     let header = TraceHeader::new(RecordingBackend::Vm, ValueCapture::Full, "main.cove");
