@@ -38,9 +38,9 @@ impl<'l> Line<'l> {
 /// Returns `None` without calling `consume` if the line would be longer than the [limit](EncodeOptions::line_limit), or
 /// if there is no memory for it.
 ///
-/// Sinks are built on it: they encode on the recording thread, and take their locks in `consume`. It allocates while
-/// the buffer grows, for a line of more than 1 MiB, and in destructors at the end of a thread. A value may record an
-/// event while it is being written; that allocates if it happens within itself again.
+/// Sinks are built on it: they encode on the recording thread, and take their locks in `consume`. A value may record an
+/// event while it is being written. It allocates while a buffer grows, for a line of more than 1 MiB, for events nested
+/// more than two deep, and in destructors at the end of a thread.
 ///
 /// ```
 /// use std::io::{self, Write};
