@@ -28,7 +28,7 @@ mod support;
 use std::hint::black_box;
 use std::io::{self, Write};
 use std::sync::Mutex;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bumpalo::Bump;
 use cove_trace::owned::OwnedEvent;
@@ -369,7 +369,7 @@ impl Asked for No {
     }
 }
 
-fn not_recording() -> [Contender<'static>; 3] {
+fn not_recording() -> [Contender<'static>; 4] {
     // The compiler does not know which sink it is, but the reference may stay in a register, as in an interpreter's
     // loop.
     let sink: &dyn TraceSink = black_box(&NullSink);
@@ -380,6 +380,14 @@ fn not_recording() -> [Contender<'static>; 3] {
         per_call("dyn", move || {
             if sink.is_recording() {
                 record(sink);
+            }
+        }),
+        // The form of a host call that the guide shows.
+        per_call("gated_clock", move || {
+            let started = sink.is_recording().then(Instant::now);
+            black_box(()); // Stands for the host's function.
+            if let Some(started) = started {
+                sink.record(&TraceEvent::TaskCompleted { id: 1, cpu: started.elapsed() });
             }
         }),
         per_call("option_of_dyn", move || {

@@ -2,7 +2,8 @@
 # Counts instructions per event with callgrind: a number that does not depend on how busy the machine is.
 #   [SEED=N] benches/instructions.sh encode|decode [GROUP] [CONTENDER...]
 # GROUP is a corpus of that benchmark (mixed_warm or decode_hot by default), CONTENDER one of its writers or readers.
-# encode has two more groups: host_call (rendered, named, plain) and not_recording (dyn, option_of_dyn, empty_dyn_call).
+# encode has two more groups: host_call (rendered, named, plain) and not_recording (dyn, gated_clock,
+# option_of_dyn, empty_dyn_call).
 # SEED is that of encode's corpora.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -18,7 +19,7 @@ esac
 if [ ${#contenders[@]} -eq 0 ]; then
     case $bench/$group in
         encode/host_call) contenders=(rendered named plain) ;;
-        encode/not_recording) contenders=(dyn option_of_dyn empty_dyn_call) ;;
+        encode/not_recording) contenders=(dyn gated_clock option_of_dyn empty_dyn_call) ;;
         encode/*) contenders=(live live_named recorded plain serde_json) ;;
         *) contenders=(cove_trace serde_json simd_json_tape) ;;
     esac

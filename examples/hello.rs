@@ -1,4 +1,4 @@
-//! The shortest whole use: record a program that calls its host once, read the trace, and replay it without the host.
+//! The shortest complete use: records one host call, reads the trace, and replays it without the host.
 #![allow(clippy::print_stdout, reason = "an example reports to a person")]
 
 use std::error::Error;
@@ -13,7 +13,7 @@ use cove_trace::{
 fn main() -> Result<(), Box<dyn Error>> {
     let (site, args) = (CallSite::new("strings", "upper", "strings"), ["hello"]);
 
-    // Record. An interpreter has its own value type here; strings will do.
+    // Record. An interpreter would pass its own values; this example passes strings.
     let header = TraceHeader::new(RecordingBackend::Ast, ValueCapture::Full, "hello.cove");
     let sink = JsonlSink::builder(&header).open(Vec::new())?;
     let result = args[0].to_uppercase();

@@ -1,5 +1,5 @@
-//! Writes a trace of a given length for measurements of whole commands: the mixed run of the benchmarks, the same on each
-//! machine.
+//! Writes a trace of a given length, to measure whole commands. It has the mixed run of the benchmarks, the same on
+//! every machine.
 //!
 //! `cargo run --release --example long_trace -- /tmp/long.jsonl 1000000000`
 
@@ -18,7 +18,7 @@ use cove_trace::{
 };
 use support::corpora;
 
-/// Events that are made at a time.
+/// The number of events to generate at a time.
 const BLOCK: usize = 20_000;
 
 fn main() -> io::Result<()> {

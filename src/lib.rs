@@ -1,24 +1,25 @@
-//! Run traces for language runtimes.
+//! Records every host call, task and collection of an interpreter's run as JSON Lines, and reads, checks and replays
+//! it.
 //!
-//! A runtime that embeds this crate records what every run did, without the program's help: tasks, each call of the Host
-//! API with its capability, arguments, result and wait, heap collections, and how the run ended. The trace is JSON Lines
-//! with a versioned header. People read it to debug and to audit; a replay feeds it back to the program in place of the
-//! host.
+//! A runtime that embeds this crate records each run without the program's help: its tasks, each call of the host API
+//! with capability, arguments, result and wait, its heap collections, and how it ended. People read such a trace to
+//! debug and to audit. A replay answers the program's host calls from it.
 //!
-//! The write side is made to be left on: events are encoded by hand straight into a buffer that each thread keeps, nothing
-//! is allocated per event, and nothing that goes wrong with a trace ever reaches the traced program. The read side is
-//! strict, says where a file is wrong to the byte, and streams in constant memory.
+//! Recording is cheap enough to be always on. Each thread encodes events into a buffer of its own, and an event
+//! allocates nothing. A failure of the trace never reaches the program. The reader is strict, reports errors by line,
+//! column and byte, and streams in constant memory.
 //!
 //! # Writing
 //!
-//! An interpreter implements [`TraceValue`] on its own values and hands them over as they are.
+//! An interpreter implements [`TraceValue`] on its own values and passes them as they are. The standard library's
+//! scalars, strings, sequences, tuples and pointers implement it already.
 //!
 //! ```
 //! use std::borrow::Cow;
-//! use std::time::Duration;
+//! use std::time::Instant;
 //! use cove_trace::{
-//!     CallSite, HostCall, HostOutcome, JsonlSink, RecordedValue, RecordingBackend, RunOutcome, TraceEvent, TraceHeader,
-//!     TraceSink, TraceValue, ValueCapture, ValueWriter,
+//!     CallSite, HostCall, HostOutcome, JsonlSink, RecordedValue, RecordingBackend, RunOutcome, TraceEvent,
+//!     TraceHeader, TraceSink, TraceValue, ValueCapture, ValueWriter,
 //! };
 //!
 //! // The interpreter's own value type.
@@ -43,41 +44,57 @@
 //!     }
 //! }
 //!
-//! let header = TraceHeader::new(RecordingBackend::Ast, ValueCapture::Full, "greet.cove");
-//! let sink = JsonlSink::new(Vec::new(), &header)?;
-//!
 //! // The one place through which host calls go.
-//! let (argument, result) = (Value::Text("hello".into()), Value::Unit);
-//! sink.record(&TraceEvent::HostCall(HostCall {
-//!     task: cove_trace::ENTRY_TASK,
-//!     site: CallSite::new("console", "println", "console.write"),
-//!     wait: Duration::from_nanos(800),
-//!     granted: true,
-//!     args: &[RecordedValue::Live(&argument)],
-//!     outcome: Some(HostOutcome::Value(RecordedValue::Live(&result))),
-//! }));
-//! sink.record(&TraceEvent::RunEnded { outcome: RunOutcome::Success, message: None });
+//! fn print(sink: &dyn TraceSink, argument: &Value) -> Value {
+//!     // Without a trace, the clock is not read.
+//!     let started = sink.is_recording().then(Instant::now);
+//!     let result = Value::Unit; // Call the host here.
+//!     if let Some(started) = started {
+//!         sink.record(&TraceEvent::HostCall(HostCall {
+//!             task: cove_trace::ENTRY_TASK,
+//!             site: CallSite::new("console", "print", "console.write"),
+//!             wait: started.elapsed(),
+//!             granted: true,
+//!             args: &[RecordedValue::Live(argument)],
+//!             outcome: Some(HostOutcome::Value(RecordedValue::Live(&result))),
+//!         }));
+//!     }
+//!     result
+//! }
 //!
-//! let finished = sink.finish();
-//! assert_eq!(finished.dropped, 0);
-//! # assert_eq!(String::from_utf8_lossy(&finished.writer).lines().nth(1), Some(concat!(
-//! #     r#"{"event":"host_call","task":0,"module":"console","op":"println","capability":"console.write","wait_ns":800,"#,
-//! #     r#""granted":true,"args":[{"type":"string","value":"hello"}],"outcome":{"kind":"value","value":{"type":"unit"}}}"#,
+//! # let path = std::env::temp_dir().join(format!("cove-trace-lib-{}.jsonl", std::process::id()));
+//! let header = TraceHeader::new(RecordingBackend::Ast, ValueCapture::Full, "greet.cove");
+//! let sink = JsonlSink::builder(&header).create(&path)?;
+//! print(&sink, &Value::Text("hello".into()));
+//! sink.record(&TraceEvent::RunEnded { outcome: RunOutcome::Success, message: None });
+//! assert_eq!(sink.dropped(), 0);
+//! # let trace = std::fs::read_to_string(&path)?;
+//! # std::fs::remove_file(&path)?;
+//! # let call = trace.lines().nth(1).unwrap_or_default();
+//! # assert!(call.starts_with(
+//! #     r#"{"event":"host_call","task":0,"module":"console","op":"print","capability":"console.write","wait_ns":"#,
+//! # ));
+//! # assert!(call.ends_with(concat!(
+//! #     r#","granted":true,"args":[{"type":"string","value":"hello"}],"outcome":{"kind":"value","value":"#,
+//! #     r#"{"type":"unit"}}}"#,
 //! # )));
 //! # Ok::<(), std::io::Error>(())
 //! ```
 //!
-//! Where a trace goes is the sink's business. [`JsonlSink`] writes each event as it happens, to any writer: with feature
-//! `mmap`, `MappedFile` is one that takes no system call for it. [`RingSink`] keeps the last events in memory, for a dump
-//! when a run went wrong. [`TeeSink`] feeds two sinks, [`NullSink`] none.
+//! A [`JsonlSink`] writes each event when it happens, to a new file ([`create`](JsonlSinkBuilder::create)), an open
+//! file ([`open_file`](JsonlSinkBuilder::open_file)), or any writer ([`open`](JsonlSinkBuilder::open)). With the
+//! feature `mmap`, `create_mapped` writes to a mapped file, without a system call per event. Its
+//! [builder](JsonlSinkBuilder) can also add a buffer and limits. [`RingSink`] keeps the last events in memory, to be
+//! dumped when a run fails. [`TeeSink`] feeds two sinks. [`NullSink`] records nothing. A sink of your own encodes
+//! events with [`with_line`] or [`encode_event`].
 //!
-//! The page [`integrating`] goes from nothing to a recorded run, with the decisions to be taken on the way. A real run writes
-//! to the file that [`create_trace_file`] makes. [`ValueCapture::Redacted`] records the form to share:
-//! of every value, its type's name.
+//! With [`ValueCapture::Redacted`] a trace can be shared: it keeps only the type name of each value.
+//!
+//! The page [`integrating`] is a guide to all the steps and decisions, and to signals and forks.
 //!
 //! # Reading
 //!
-//! What the reader gives back is the same [`TraceEvent`]. It can be matched on, compared and recorded again.
+//! A reader returns the same [`TraceEvent`]. You can match on it, compare it and record it again.
 //!
 //! ```
 //! use cove_trace::{TraceEvent, TraceReader};
@@ -98,13 +115,12 @@
 //! # Ok::<(), cove_trace::ReadError>(())
 //! ```
 //!
-//! An error says line, column and byte, what was expected there and what was found; reading goes on with the next line
-//! when it is asked to.
+//! An error has line, column and byte, and says what was expected there and what was found. Call `next_event` again to
+//! go on with the next line.
 //!
 //! # Replaying
 //!
-//! A [`Replay`] stands in the place of the host and answers each call with what the recorded run got. The module
-//! [`replay`] has the whole of it.
+//! A [`Replay`] takes the place of the host and answers each call with the recorded result. See the module [`replay`].
 //!
 //! ```
 //! use cove_trace::replay::{Answer, Verdict};
@@ -112,8 +128,8 @@
 //!
 //! # let file = concat!(
 //! #     r#"{"event":"trace_header","version":4,"backend":"vm","values":"full","entry":"main","args":[]}"#, "\n",
-//! #     r#"{"event":"host_call","task":0,"module":"clock","op":"now","capability":"clock","wait_ns":9,"granted":true,"#,
-//! #     r#""args":[],"outcome":{"kind":"value","value":{"type":"int","value":7}}}"#, "\n",
+//! #     r#"{"event":"host_call","task":0,"module":"clock","op":"now","capability":"clock","wait_ns":9,"#,
+//! #     r#""granted":true,"args":[],"outcome":{"kind":"value","value":{"type":"int","value":7}}}"#, "\n",
 //! #     r#"{"event":"run_ended","outcome":"success","message":null}"#, "\n",
 //! # ).as_bytes();
 //! let replay = Replay::open(file)?;
@@ -125,26 +141,27 @@
 //!
 //! # Keeping values
 //!
-//! Everything in a trace is readable; not everything can be replayed. [`RecordedValue`] is what a trace holds, borrowed and
-//! perhaps redacted or opaque in parts. [`Value`] is owned, `Send` and whole; [`RecordedValue::to_value`] makes one, or says
-//! which part is missing. The module [`owned`] has events that own what they hold.
+//! Every value in a trace can be read, but not every value can be replayed. [`RecordedValue`] is a value as a trace
+//! holds it: borrowed, and possibly redacted or opaque in parts. [`Value`] is owned, `Send` and complete, with its
+//! parts in a `Vec`. [`RecordedValue::to_value`] makes one, or reports which part is missing. The module [`owned`] has
+//! events that own their contents.
 //!
-//! # Costs and features
+//! # Features
 //!
 //! | feature | default | adds |
 //! |---|---|---|
-//! | (none) | | the library: `itoa`, `ryu`, `memchr`, `smallvec`, `bumpalo` |
-//! | `summary` | by `cli` | `summary`, a run's figures as a type: `serde`, `unicode-width` |
-//! | `diff` | by `cli` | `diff`, two runs compared: `serde`, `imara-diff` |
+//! | (none) | | the library: `itoa`, `ryu`, `zmij`, `memchr`, `smallvec`, `bumpalo`, and on Unix `libc` |
+//! | `summary` | by `cli` | the module `summary`, the figures of a run: `serde`, `unicode-width` |
+//! | `diff` | by `cli` | the module `diff`, two runs compared: `serde`, `imara-diff` |
 //! | `cli` | yes | the command `cove-trace`: `clap` and its companions, `serde_json`, small crates |
-//! | `mmap` | | `MappedFile`, on Unix: `memmap2`, `libc` |
-//! | `compress` | yes | gzip and zstd in [`compress`]: `flate2` on `zlib-rs`, `zstd`; five crates, and a C compiler |
-//! | `arbitrary` | | `Arbitrary` for the owned forms: `arbitrary` |
+//! | `compress` | yes | gzip and zstd in [`compress`]: `flate2` on `zlib-rs`, and `zstd`, which needs a C compiler |
+//! | `mmap` | | `MappedFile`, on Unix: `memmap2` |
+//! | `arbitrary` | | `Arbitrary` for the owned types: `arbitrary` |
 //!
 //! Use `default-features = false` in a runtime.
 //!
-//! Unsafe code stands in few files, which `tests/unsafe_files.rs` names. The library never prints, and never panics on
-//! what it reads.
+//! Unsafe code is confined to the files that `tests/unsafe_files.rs` lists. The library never prints, and never panics
+//! on a trace that it reads.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 #[cfg(feature = "arbitrary")]

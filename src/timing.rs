@@ -1,11 +1,14 @@
-//! Measures the CPU time of a task: elapsed time without waits.
+//! Measures the CPU time of a task: its elapsed time without its waits.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// Measures elapsed time and accumulates wait time, so that CPU time is their difference.
+/// Measures elapsed time and accumulates wait time. CPU time is their difference.
 ///
 /// Any thread may add waits. Concurrent waits add up, so their sum can exceed the elapsed time.
+///
+/// Around a host call, read the clock only while a sink [is recording](crate::TraceSink::is_recording), and add the
+/// wait with [`add_wait`](Self::add_wait). [The guide](crate::integrating) shows the code.
 #[derive(Debug)]
 pub struct Timing {
     started: Instant,
@@ -28,7 +31,8 @@ impl Timing {
         let _ = self.wait.fetch_update(Ordering::Relaxed, Ordering::Relaxed, add);
     }
 
-    /// Runs `work` and adds the time that it takes to the wait time. Returns its result and that time.
+    /// Runs `work` and adds the time that it takes to the wait time. Returns its result and that time. Always reads the
+    /// clock, twice.
     pub fn wait_for<R>(&self, work: impl FnOnce() -> R) -> (R, Duration) {
         let began = Instant::now();
         let result = work();

@@ -1,4 +1,4 @@
-//! The code in the README is code that compiles and runs: each block of it stands here too, between marks, and is compared.
+//! Compiles and runs the README's code. Each block has a copy here, between marks, and a test compares the two.
 
 use std::borrow::Cow;
 use std::error::Error;
@@ -10,7 +10,7 @@ use std::time::Instant;
 use cove_trace::replay::{Answer, Divergence};
 use cove_trace::{
     HostCall, HostOutcome, JsonlSink, LiveArgs, RecordedValue, RecordingBackend, RenderedCallSite, Replay, TraceEvent,
-    TraceHeader, TraceReader, TraceSink, TraceValue, ValueCapture, ValueWriter, create_trace_file,
+    TraceHeader, TraceReader, TraceSink, TraceValue, ValueCapture, ValueWriter,
 };
 
 struct Closure {
@@ -43,7 +43,7 @@ impl TraceValue for Value {
             Value::Int(int) => out.int(*int),
             Value::Text(text) => out.string(text),
             Value::List(list) => out.array(|items| items.extend(list.iter())),
-            Value::Closure(closure) => out.opaque("Closure", &closure.name), // a name: nothing captured, no address
+            Value::Closure(closure) => out.opaque("Closure", &closure.name), // no captures, no address
         }
     }
 }
@@ -70,12 +70,12 @@ struct Failure {
 
 fn call(sink: &dyn TraceSink, task: &Task, operation: &Operation, args: &[Value]) -> Result<Value, Failure> {
     // README begins
-    let started = Instant::now();
+    let started = sink.is_recording().then(Instant::now); // Without a trace, the clock is not read.
     let result = operation.run(args);
-    if sink.is_recording() {
+    if let Some(started) = started {
         sink.record(&TraceEvent::HostCall(HostCall {
             task: task.id,
-            site: operation.site.site(), // a RenderedCallSite, made when the operation was registered
+            site: operation.site.site(), // a `RenderedCallSite`, created when the operation was registered
             wait: started.elapsed(),
             granted: true,
             args: &LiveArgs::new(args),
@@ -158,14 +158,38 @@ fn the_code_of_the_readme_records_and_reads() {
     fs::remove_file(path).unwrap();
 }
 
+#[allow(clippy::print_stderr, reason = "the README's code reports losses to a person")]
 fn recorded(path: &Path, run: fn(&dyn TraceSink)) -> Result<u64, Box<dyn Error>> {
     // README begins
     let header = TraceHeader::new(RecordingBackend::Vm, ValueCapture::Full, "main.cove");
-    let sink = JsonlSink::new(create_trace_file(path)?, &header)?;
+    let sink = JsonlSink::builder(&header).create(path)?;
     run(&sink);
-    let lost = sink.finish().dropped;
+    sink.flush();
+    if sink.dropped() > 0 {
+        eprintln!("the trace lacks {} events", sink.dropped());
+    }
     // README ends
-    Ok(lost)
+    Ok(sink.dropped())
+}
+
+#[test]
+fn the_long_running_sink_has_a_buffer_and_a_limit() {
+    let path = std::env::temp_dir().join(format!("cove-trace-readme-long-{}.jsonl", std::process::id()));
+    assert_eq!(recorded_for_long(&path, record_three_calls).unwrap(), 0);
+    assert_eq!(fs::read_to_string(&path).unwrap().lines().count(), 4);
+    fs::remove_file(path).unwrap();
+}
+
+fn recorded_for_long(path: &Path, run: fn(&dyn TraceSink)) -> Result<u64, Box<dyn Error>> {
+    let header = TraceHeader::new(RecordingBackend::Vm, ValueCapture::Full, "main.cove");
+    // README begins
+    let sink = JsonlSink::builder(&header)
+        .buffer(64 * 1024) // gather lines; a killed process loses them
+        .byte_limit(1 << 30) // end the trace after 1 GiB, except for the events that close the run
+        .create(path)?;
+    // README ends
+    run(&sink);
+    Ok(sink.finish().dropped)
 }
 
 fn operation() -> Operation {

@@ -1,14 +1,14 @@
-//! A real interpreter, recorded and replayed: the scripting engine rhai, with a host that its scripts talk to.
+//! Records and replays rhai, a real scripting engine, with a host that its scripts call.
 //!
 //!     cargo run --release --example interpreter
 //!     cargo run --release --example interpreter -- examples/interpreter/scripts/inventory.rhai
 //!     cargo run --release --example interpreter -- replay /tmp/inventory.trace.jsonl
 //!     cargo run --release --example interpreter -- --flight-recorder examples/interpreter/scripts/backup.rhai
 //!
-//! The first records a count of the words in a folder of documents, done by several tasks, and replays it. What an
-//! interpreter has to do to be recorded like this stands in two small files: `runtime/value.rs` wraps its values, and
-//! `runtime/host.rs` holds the one place that every host call goes through. To be replayed, it needs `runtime/replaying.rs`.
-//! With `--flight-recorder` only the last events are kept, in memory, and written out when a run ends badly, as that one does.
+//! The first command records a script that counts the words of some documents in several tasks, and replays it.
+//! Recording takes two small files: `runtime/value.rs` wraps the values, and `runtime/host.rs` has the one function
+//! through which all host calls go. Replaying takes `runtime/replaying.rs`. With `--flight-recorder`, only the last
+//! events are kept in memory. They are written when a run fails, as in the last command.
 
 mod options;
 mod report;
@@ -36,7 +36,7 @@ use self::runtime::{Ending, Limits, Program, Replaying, Run, Setup, modules};
 
 fn main() -> ExitCode {
     run(&Options::parse()).unwrap_or_else(|error| {
-        // Where standard error is gone, the exit code has to do.
+        // If standard error is closed, the exit code must do.
         let _ = writeln!(io::stderr(), "interpreter: {error}");
         ExitCode::FAILURE
     })
@@ -59,9 +59,9 @@ fn record(options: &Options) -> Result<ExitCode, Box<dyn Error>> {
     }
 }
 
-/// Every event goes into the file as it happens. Shows what the record says, and replays it.
+/// Writes every event to the file when it happens, shows a summary of the trace, and replays it.
 fn run_to_file(program: Program, options: &Options, path: &Path) -> Result<ExitCode, Box<dyn Error>> {
-    let sink = Arc::new(JsonlSink::new(create_trace_file(path)?, &header(options))?);
+    let sink = Arc::new(JsonlSink::builder(&header(options)).create(path)?);
     let ending = execute(program.clone(), options, Arc::clone(&sink) as _);
     let finished = Arc::into_inner(sink).ok_or("a task outlived its run")?.finish();
     let report = Report::read(path, false)?;
@@ -77,7 +77,7 @@ fn run_to_file(program: Program, options: &Options, path: &Path) -> Result<ExitC
     show_conclusion(&replaying.finish(&again), &ending)
 }
 
-/// The last events are kept in memory, and written to the file when the run ends badly, by a panic too.
+/// Keeps the last events in memory, and writes them to the file if the run fails or panics.
 fn run_with_flight_recorder(
     program: Program,
     options: &Options,
@@ -114,14 +114,14 @@ fn execute(program: Program, options: &Options, sink: Arc<dyn TraceSink>) -> End
     )
 }
 
-/// Runs the script of a trace against that trace.
+/// Runs the script of a trace again, with the trace in place of the host.
 fn replay(recorded: &Path, trace: Option<&Path>) -> Result<ExitCode, Box<dyn Error>> {
     let replay = Replay::open_file(recorded)?;
     let header = replay.header().clone();
     let program = Program::load(Path::new(&header.entry))?;
     let sink: Arc<dyn TraceSink> = match trace {
         None => Arc::new(NullSink),
-        Some(path) => Arc::new(JsonlSink::new(create_trace_file(path)?, &header)?),
+        Some(path) => Arc::new(JsonlSink::builder(&header).create(path)?),
     };
     let replaying = Replaying::new(replay, true);
     let ending = execute_again(program, &replaying, Limits::default(), sink);
@@ -129,13 +129,13 @@ fn replay(recorded: &Path, trace: Option<&Path>) -> Result<ExitCode, Box<dyn Err
     show_conclusion(&replaying.finish(&ending), &ending)
 }
 
-/// Runs a program with a trace in the place of its host.
+/// Runs a program with a trace in place of its host.
 fn execute_again(program: Program, replaying: &Replaying, limits: Limits, sink: Arc<dyn TraceSink>) -> Ending {
     Run::execute(
         program,
         modules::unplugged(),
         Setup {
-            // Of its host, nothing: all that is answered by the trace.
+            // The trace answers every call, so there is no host.
             documents: PathBuf::new(),
             args: Vec::new(),
             granted: BTreeSet::new(),
@@ -147,7 +147,7 @@ fn execute_again(program: Program, replaying: &Replaying, limits: Limits, sink: 
     )
 }
 
-/// Tells the person at the terminal what a replay came to.
+/// Prints the result of a replay.
 fn show_conclusion(conclusion: &Conclusion, ending: &Ending) -> Result<ExitCode, Box<dyn Error>> {
     // Safe to show: the report of a divergence escapes what it quotes.
     writeln!(io::stdout().lock(), "Replayed: {conclusion}")?;
@@ -163,7 +163,7 @@ fn header(options: &Options) -> TraceHeader {
     TraceHeader::new(RecordingBackend::Ast, options.capture(), entry).with_args(&options.args)
 }
 
-/// What ends the run from outside: a line on standard input, if that was asked for.
+/// Returns the switch that stops the run. A line on standard input sets it, if `on_input`.
 fn stop_switch(on_input: bool) -> Arc<OnceLock<Ending>> {
     let stop = Arc::new(OnceLock::new());
     if on_input {

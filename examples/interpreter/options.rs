@@ -10,76 +10,80 @@ use cove_trace::ValueCapture;
 
 use crate::runtime::{Limits, modules};
 
-/// Runs a rhai script against a small host, records the run, shows and checks the record, and replays it.
+/// Runs a rhai script with a small host, records the run, shows and checks the trace, and replays it.
 ///
-/// Exit code 0: the script came to its end; 1: it came to another end, or could not be run; 2: the command line is wrong;
-/// 3: something is wrong with the trace; 4: the replay did something else than the recorded run.
+/// Exit code 0: the script succeeded; 1: it failed or could not be run; 2: the command line is wrong; 3: the trace has
+/// faults; 4: the replay differs from the recorded run.
 #[derive(Parser)]
 #[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct Options {
     #[command(subcommand)]
     pub(crate) command: Option<Command>,
-    /// The script, whose function `main` is run.
+    /// The script. Its function `main` is run.
     #[arg(default_value = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/interpreter/scripts/word_count.rhai"))]
     pub(crate) script: PathBuf,
-    /// What the script finds in `env::args()`.
+    /// The script's arguments, in `env::args()`.
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     pub(crate) args: Vec<OsString>,
-    /// Where the trace goes; a file named after the script in the directory for temporary files when not given.
+    /// Where to write the trace [default: a file named after the script in the directory for temporary files].
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
-    /// Keep the last kilobytes of the trace in memory, and write them out only if the run ends badly.
+    /// Keep only the last kilobytes of the trace, in memory, and write them if the run fails.
     #[arg(long, value_name = "KILOBYTES", num_args = 0..=1, default_missing_value = "64", require_equals = true)]
     pub(crate) flight_recorder: Option<usize>,
-    /// Record of each argument and result nothing but its type.
+    /// Record only the types of arguments and results.
     #[arg(long)]
     redacted: bool,
-    /// The directory that scripts find their documents in.
-    #[arg(long, value_name = "DIRECTORY", default_value = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/interpreter/documents"))]
+    /// The directory of the documents.
+    #[arg(
+        long,
+        value_name = "DIRECTORY",
+        default_value = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/interpreter/documents")
+    )]
     pub(crate) documents: PathBuf,
-    /// Grant a capability that is otherwise withheld.
+    /// Grant a capability that is withheld by default.
     #[arg(long, value_name = "CAPABILITY", value_parser = capability)]
     allow: Vec<String>,
     /// Withhold a capability.
     #[arg(long, value_name = "CAPABILITY", value_parser = capability)]
     deny: Vec<String>,
-    /// rhai's operations, in each task.
+    /// Limit of rhai's operations, per task.
     #[arg(long, value_name = "COUNT")]
     max_operations: Option<u64>,
-    /// Host calls, of all tasks together.
+    /// Limit of host calls, for all tasks together.
     #[arg(long, value_name = "COUNT")]
     max_host_calls: Option<u64>,
-    /// Tasks at a time, the entry not counted.
+    /// Limit of tasks at a time, without the entry.
     #[arg(long, value_name = "COUNT")]
     max_tasks: Option<usize>,
-    /// Milliseconds that the run may take.
+    /// Limit of the run's time, in milliseconds.
     #[arg(long, value_name = "MILLISECONDS")]
     deadline: Option<u64>,
-    /// Stop the run when a line comes in on standard input.
+    /// Stop the run when a line arrives on standard input.
     #[arg(long)]
     pub(crate) stop_on_input: bool,
 }
 
 #[derive(Subcommand)]
 pub(crate) enum Command {
-    /// Runs the script of a trace again, with every answer of its host taken from the trace and no host there to ask.
+    /// Runs the script of a trace again, without the host. The trace answers all host calls.
     Replay {
         /// A trace that this interpreter recorded.
         recorded: PathBuf,
-        /// Where to record the replay; nowhere when not given.
+        /// Where to record the replay [default: nowhere].
         #[arg(long, value_name = "FILE")]
         trace: Option<PathBuf>,
     },
 }
 
-/// What a program is granted only when it is asked for on the command line.
+/// The capabilities that only the command line grants.
 const WITHHELD: [&str; 1] = ["documents.write"];
 
 fn capabilities() -> BTreeSet<String> {
     modules::operations().iter().map(|operation| operation.site().capability().to_owned()).collect()
 }
 
-/// A capability, by its name.
+/// Parses the name of a capability.
 fn capability(name: &str) -> Result<String, String> {
     let known = capabilities();
     let listed = || known.iter().map(String::as_str).collect::<Vec<_>>().join(", ");

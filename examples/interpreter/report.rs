@@ -1,4 +1,4 @@
-//! The record read back: a summary of it, and whether it can be true.
+//! Reads a trace back: its summary, and the result of checking it.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -10,22 +10,22 @@ use cove_trace::summary::{Summary, escaped};
 
 use crate::runtime::Ending;
 
-/// What a trace says, and what is wrong with it.
+/// The summary of a trace, and its faults.
 pub(crate) struct Report {
     summary: Summary,
-    /// Faults of the reader and findings of the checker, each with its line.
+    /// Errors of the reader and findings of the checker, each with its line.
     problems: Vec<String>,
 }
 
 impl Report {
-    /// Reads the trace at `path`, `partial` if its beginning may be missing.
+    /// Reads the trace at `path`. Its beginning may be missing if `partial`.
     pub(crate) fn read(path: &Path, partial: bool) -> io::Result<Self> {
         let mut problems = Vec::new();
         let mut summary = Summary::read(TraceReader::new(File::open(path)?), |error| {
             problems.push(format!("line {}: {error}", error.position().line));
         });
         summary.file = path.display().to_string();
-        // What can't be read was reported by the summary.
+        // The summary has reported the reader's errors.
         Checker::new().partial(partial).read(&mut TraceReader::new(File::open(path)?), |remark| {
             if let Remark::Finding(finding) = remark {
                 problems.push(format!("line {}: {}", finding.line, finding.message));
@@ -38,7 +38,7 @@ impl Report {
         self.problems.is_empty()
     }
 
-    /// Tells the person at the terminal how the run ended, where the trace is, and what is in it.
+    /// Prints how the run ended, the path of the trace, and its contents.
     pub(crate) fn show(&self, out: &mut impl Write, path: &Path, ending: &Ending, dropped: u64) -> io::Result<()> {
         writeln!(
             out,

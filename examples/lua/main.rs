@@ -1,13 +1,13 @@
-//! A second real interpreter, recorded and replayed: Lua, with a host that its scripts talk to.
+//! Records and replays Lua, with a host that its scripts call.
 //!
 //!     cargo run --release --example lua
 //!     cargo run --release --example lua -- examples/lua/scripts/access_log.lua
 //!     cargo run --release --example lua -- replay /tmp/access_log.trace.jsonl
 //!
-//! The first records a day at an order book, read from files and kept in a key-value store. Lua's values are of another kind
-//! than those a trace knows: strings are bytes, one type of table is array and record at once and can hold itself, and
-//! nothing may leave its thread. What it takes to record them stands in two small files: `runtime/value.rs` wraps the
-//! values, and `runtime/call.rs` is the one place that every host call goes through.
+//! The first command records a day at an order book, which is read from files and kept in a key-value store. Lua's
+//! values differ from those of a trace: strings are bytes, a table is both array and record and can contain itself, and
+//! values cannot leave their thread. Recording them takes two small files: `runtime/value.rs` wraps the values, and
+//! `runtime/call.rs` has the one function through which all host calls go.
 
 mod options;
 #[path = "../interpreter/report.rs"]
@@ -27,9 +27,7 @@ use std::sync::Arc;
 use clap::Parser;
 use cove_trace::replay::{Conclusion, Verdict};
 use cove_trace::summary::escaped;
-use cove_trace::{
-    JsonlSink, NullSink, RecordingBackend, Replay, RunOutcome, TraceHeader, ValueCapture, create_trace_file,
-};
+use cove_trace::{JsonlSink, NullSink, RecordingBackend, Replay, RunOutcome, TraceHeader, ValueCapture};
 
 use self::options::{Command, Options};
 use self::report::Report;
@@ -37,7 +35,7 @@ use self::runtime::{Ending, Limits, Program, Replaying, Run, Setup, modules};
 
 fn main() -> ExitCode {
     run(&Options::parse()).unwrap_or_else(|error| {
-        // Where standard error is gone, the exit code has to do.
+        // If standard error is closed, the exit code must do.
         let _ = writeln!(io::stderr(), "lua: {error}");
         ExitCode::FAILURE
     })
@@ -50,7 +48,7 @@ fn run(options: &Options) -> Result<ExitCode, Box<dyn Error>> {
     }
 }
 
-/// Runs the script and records the run, shows what the record says, and replays it.
+/// Records a run of the script, shows a summary of the trace, and replays it.
 fn record(options: &Options) -> Result<ExitCode, Box<dyn Error>> {
     let program = Program::load(&options.script)?;
     let path = options.trace_path();
@@ -83,7 +81,7 @@ fn record(options: &Options) -> Result<ExitCode, Box<dyn Error>> {
     show_conclusion(&replaying.finish(&again), &ending)
 }
 
-/// Runs the script of a trace against that trace.
+/// Runs the script of a trace again, with the trace in place of the host.
 fn replay(recorded: &Path) -> Result<ExitCode, Box<dyn Error>> {
     let replay = Replay::open_file(recorded)?;
     let program = Program::load(Path::new(&replay.header().entry))?;
@@ -94,13 +92,13 @@ fn replay(recorded: &Path) -> Result<ExitCode, Box<dyn Error>> {
     show_conclusion(&replaying.finish(&ending), &ending)
 }
 
-/// Runs a program with a trace in the place of its host.
+/// Runs a program with a trace in place of its host.
 fn execute_again(program: Program, args: Vec<OsString>, limits: Limits, replaying: &Rc<Replaying>) -> Ending {
     Run::execute(
         program,
         modules::unplugged(),
         Setup {
-            // Of its host, nothing: all that is answered by the trace.
+            // The trace answers every call, so there is no host.
             files: PathBuf::new(),
             args,
             granted: BTreeSet::new(),
@@ -111,7 +109,7 @@ fn execute_again(program: Program, args: Vec<OsString>, limits: Limits, replayin
     )
 }
 
-/// Tells the person at the terminal what a replay came to.
+/// Prints the result of a replay.
 fn show_conclusion(conclusion: &Conclusion, ending: &Ending) -> Result<ExitCode, Box<dyn Error>> {
     // Safe to show: the report of a divergence escapes what it quotes.
     writeln!(io::stdout().lock(), "Replayed: {conclusion}")?;
@@ -122,9 +120,9 @@ fn exit_code(ending: &Ending) -> ExitCode {
     if ending.outcome == RunOutcome::Success { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// A sink that writes to a fresh file, with the header already in it.
+/// Creates the trace file, with its header.
 fn open_sink(path: &Path, options: &Options) -> io::Result<JsonlSink<File>> {
     let entry = options.script.to_string_lossy();
     let header = TraceHeader::new(RecordingBackend::Vm, options.capture(), entry).with_args(&options.args);
-    JsonlSink::new(create_trace_file(path)?, &header)
+    JsonlSink::builder(&header).create(path)
 }

@@ -10,10 +10,10 @@ use cove_trace::ValueCapture;
 
 use crate::runtime::{Limits, modules};
 
-/// Runs a Lua script against a small host, records the run, shows and checks the record, and replays it.
+/// Runs a Lua script with a small host, records the run, shows and checks the trace, and replays it.
 ///
-/// Exit code 0: the script came to its end; 1: it came to another end, or could not be run; 2: the command line is wrong;
-/// 3: something is wrong with the trace; 4: the replay did something else than the recorded run.
+/// Exit code 0: the script succeeded; 1: it failed or could not be run; 2: the command line is wrong; 3: the trace has
+/// faults; 4: the replay differs from the recorded run.
 #[derive(Parser)]
 #[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct Options {
@@ -22,55 +22,55 @@ pub(crate) struct Options {
     /// The script.
     #[arg(default_value = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/lua/scripts/order_book.lua"))]
     pub(crate) script: PathBuf,
-    /// What the script finds in `...`.
+    /// The script's arguments, in `...`.
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     pub(crate) args: Vec<OsString>,
-    /// Where the trace goes; a file named after the script in the directory for temporary files when not given.
+    /// Where to write the trace [default: a file named after the script in the directory for temporary files].
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
-    /// Record of each argument and result nothing but its type.
+    /// Record only the types of arguments and results.
     #[arg(long)]
     redacted: bool,
-    /// The directory that scripts find their files in.
+    /// The directory of the files.
     #[arg(long, value_name = "DIRECTORY", default_value = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/lua/files"))]
     pub(crate) files: PathBuf,
-    /// Grant a capability that is otherwise withheld.
+    /// Grant a capability that is withheld by default.
     #[arg(long, value_name = "CAPABILITY", value_parser = capability)]
     allow: Vec<String>,
     /// Withhold a capability.
     #[arg(long, value_name = "CAPABILITY", value_parser = capability)]
     deny: Vec<String>,
-    /// Instructions of Lua's virtual machine.
+    /// Limit of instructions of Lua's virtual machine.
     #[arg(long, value_name = "COUNT")]
     max_instructions: Option<u64>,
-    /// Bytes that Lua may use at a time.
+    /// Limit of Lua's memory, in bytes.
     #[arg(long, value_name = "BYTES")]
     max_memory: Option<usize>,
-    /// Host calls.
+    /// Limit of host calls.
     #[arg(long, value_name = "COUNT")]
     max_host_calls: Option<u64>,
-    /// Milliseconds that the run may take.
+    /// Limit of the run's time, in milliseconds.
     #[arg(long, value_name = "MILLISECONDS")]
     deadline: Option<u64>,
 }
 
 #[derive(Subcommand)]
 pub(crate) enum Command {
-    /// Runs the script of a trace again, with every answer of its host taken from the trace and no host there to ask.
+    /// Runs the script of a trace again, without the host. The trace answers all host calls.
     Replay {
         /// A trace that this interpreter recorded.
         recorded: PathBuf,
     },
 }
 
-/// What a program is granted only when it is asked for on the command line.
+/// The capabilities that only the command line grants.
 const WITHHELD: [&str; 1] = ["files.write"];
 
 fn capabilities() -> BTreeSet<String> {
     modules::operations().iter().map(|operation| operation.site().capability().to_owned()).collect()
 }
 
-/// A capability, by its name.
+/// Parses the name of a capability.
 fn capability(name: &str) -> Result<String, String> {
     let known = capabilities();
     let listed = || known.iter().map(String::as_str).collect::<Vec<_>>().join(", ");

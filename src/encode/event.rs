@@ -135,7 +135,8 @@ impl Encoder {
 }
 
 impl RenderedCallSite {
-    /// Renders the operation `op` of host module `module`, guarded by `capability`. Allocates; meant for start-up.
+    /// Renders the operation `op` of the host module `module`, guarded by `capability`. Allocates, so call it when the
+    /// operation is registered.
     #[must_use]
     pub fn new(module: &str, op: &str, capability: &str) -> Self {
         let site = CallSite::new(module, op, capability);
@@ -145,12 +146,12 @@ impl RenderedCallSite {
     }
 }
 
-/// The part of a host call that is constant for its site, up to the quote after the capability.
+/// The constant part of a host call, up to the quote after the capability.
 fn call_site<'a>(site: &CallSite<'a>) -> impl Fragment + use<'a> {
     (br#","module":""#, site.module(), br#"","op":""#, site.op(), br#"","capability":""#, site.capability())
 }
 
-/// Whether the closing message of a run is written: in a redacted trace only where the program did not build it.
+/// Whether the closing message of a run is written. A redacted trace leaves it out if the program may have built it.
 const fn keeps_message(outcome: RunOutcome, capture: ValueCapture) -> bool {
     match capture {
         ValueCapture::Full => true,

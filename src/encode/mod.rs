@@ -1,10 +1,9 @@
-//! Events to bytes. No I/O, no locks.
+//! Encodes events into bytes, without I/O or locks.
 //!
-//! [`event`] is the schema of lines, readable from top to bottom; that of values stands in [`crate::value`]. A line is
-//! written straight into a byte buffer. Nothing is allocated but the room that the buffer needs.
+//! [`event`] is the schema of lines; [`crate::value`] has the schema of values. Lines are written directly into a byte
+//! buffer. Only the buffer's growth allocates.
 
 mod event;
-
 mod thread_buffer;
 
 pub use self::thread_buffer::with_line;
@@ -14,10 +13,9 @@ use crate::line::LINE_LIMIT;
 use crate::names::ValueCapture;
 use crate::value::Encoder;
 
-/// How events are encoded: how much of their values, and how long a line may be.
+/// How events are encoded: the capture of their values, and the limit of a line.
 ///
-/// A [`ValueCapture`] stands for itself with the default limit, so `ValueCapture::Full` can be given where options are asked
-/// for.
+/// A [`ValueCapture`] converts into options with the default limit, so `ValueCapture::Full` can be passed instead.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EncodeOptions {
     capture: ValueCapture,
@@ -25,15 +23,16 @@ pub struct EncodeOptions {
 }
 
 impl EncodeOptions {
-    /// Options with that capture, and lines of at most [`LINE_LIMIT`] bytes.
+    /// Creates options with this capture and lines of at most [`LINE_LIMIT`] bytes.
     #[must_use]
     pub const fn new(capture: ValueCapture) -> Self {
         Self { capture, line_limit: LINE_LIMIT }
     }
 
-    /// Sets the most bytes of a line, newline included. An argument or result that makes its line longer is replaced by an
-    /// opaque, `longer than N bytes`; a line that is longer by its names, its messages or its number of arguments is not
-    /// written.
+    /// Limits each line to `bytes` bytes, its newline included.
+    ///
+    /// An argument or result that makes its line longer is replaced by an opaque with the text `longer than N bytes`. A
+    /// line that is longer because of its names, its messages or its number of arguments is not written.
     #[must_use]
     pub const fn line_limit(mut self, bytes: usize) -> Self {
         self.line_limit = bytes;
@@ -53,17 +52,17 @@ impl From<ValueCapture> for EncodeOptions {
     }
 }
 
-/// Appends the line of `event` to `out`, its newline included. Returns whether it did.
+/// Appends the line of `event` to `out`, its newline included. Returns whether it was written.
 ///
-/// Sinks are made of it. It appends exactly one line, whatever the event's values do, and allocates only when `out` has to
-/// grow. It appends nothing when the line would be longer than the [limit](EncodeOptions::line_limit), or when there is no
-/// memory for it.
+/// For sinks that collect lines in a buffer. It appends exactly one line, whatever the code of the event's values does,
+/// and allocates only when `out` has to grow. It appends nothing and returns false if the line would be longer than the
+/// [limit](EncodeOptions::line_limit), or if there is no memory for it.
 ///
 /// ```
 /// use cove_trace::{TraceEvent, ValueCapture, encode_event};
 ///
 /// let mut out = Vec::new();
-/// encode_event(&TraceEvent::TaskCancelled { id: 7 }, ValueCapture::Full, &mut out);
+/// assert!(encode_event(&TraceEvent::TaskCancelled { id: 7 }, ValueCapture::Full, &mut out));
 /// assert_eq!(out, b"{\"event\":\"task_cancelled\",\"id\":7}\n");
 /// ```
 pub fn encode_event(event: &TraceEvent<'_>, options: impl Into<EncodeOptions>, out: &mut Vec<u8>) -> bool {
@@ -71,8 +70,9 @@ pub fn encode_event(event: &TraceEvent<'_>, options: impl Into<EncodeOptions>, o
     Encoder::append(out, options.line_limit, |encoder| encoder.event(event, options.capture))
 }
 
-/// Appends the line of `header` to `out`, its newline included. Its arguments are redacted if the header declares redacted
-/// values.
+/// Appends the line of `header` to `out`, its newline included. A trace begins with it.
+///
+/// The arguments are redacted if the header declares redacted values. No limit applies to the line.
 pub fn encode_header(header: &TraceHeader, out: &mut Vec<u8>) {
     Encoder::append(out, usize::MAX, |encoder| encoder.header(header));
 }

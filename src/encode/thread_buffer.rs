@@ -1,4 +1,4 @@
-//! The buffer that each thread keeps for the line it is writing.
+//! The buffers in which each thread encodes its lines.
 
 use std::cell::RefCell;
 
@@ -6,12 +6,12 @@ use super::EncodeOptions;
 use crate::event::TraceEvent;
 use crate::value::Encoder;
 
-/// A buffer that has grown past this is freed after its event: compared with writing so much, allocating it again is cheap.
+/// A larger buffer is freed after its event. Allocating it again is cheap compared with encoding such a line.
 const KEPT_CAPACITY: usize = 1024 * 1024;
 
 thread_local! {
-    /// The buffers of this thread, each with a newline before the line. One is borrowed while a line is being written, so a
-    /// value that records an event while it is itself being written uses the next.
+    /// The buffers of this thread, each with a newline before the line. The second one serves values that record an
+    /// event while they are being written.
     static BUFFERS: [RefCell<Vec<u8>>; 2] = const { [const { RefCell::new(Vec::new()) }; 2] };
 }
 
@@ -33,12 +33,14 @@ impl<'l> Line<'l> {
     }
 }
 
-/// Encodes `event` into the buffer of this thread and lends the line, its newline included, to `consume`. Returns `None`
-/// without calling it when the line would be longer than the [limit](EncodeOptions::line_limit), or when there is no memory
-/// for it.
+/// Encodes `event` into a buffer of this thread and passes the line, its newline included, to `consume`.
 ///
-/// For sinks: encoding happens on the recording thread, outside of any lock. It allocates only while the buffer grows, for a
-/// line of more than 1 MiB, when values record events that record events, and in destructors at the end of a thread.
+/// Returns `None` without calling `consume` if the line would be longer than the [limit](EncodeOptions::line_limit), or
+/// if there is no memory for it.
+///
+/// Sinks are built on it: they encode on the recording thread, and take their locks in `consume`. A value may record an
+/// event while it is being written. It allocates while a buffer grows, for a line of more than 1 MiB, for events nested
+/// more than two deep, and in destructors at the end of a thread.
 ///
 /// ```
 /// use std::io::{self, Write};

@@ -5,8 +5,8 @@
 //! calling thread: what comes out is what one thread would have said, to the byte. A file is not mapped into memory, since one
 //! that is cut short meanwhile would kill the process.
 //!
-//! [`Summary::read_parts`](crate::summary::Summary::read_parts) and
-//! [`Checker::read_parts`](crate::check::Checker::read_parts) use it.
+//! [`Checker::read_parts`](crate::check::Checker::read_parts) uses it, and with the feature `summary` so does
+//! `Summary::read_parts`.
 
 mod line_start;
 mod part;

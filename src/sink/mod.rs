@@ -49,8 +49,21 @@ pub trait TraceSink: Send + Sync {
 
     /// Whether recording does anything.
     ///
-    /// A runtime asks before it gathers the parts of an event. When it is false, tracing costs one virtual call, or one
-    /// null check through `Option`.
+    /// A runtime asks before it reads the clock or collects the parts of an event:
+    ///
+    /// ```
+    /// # use std::time::Instant;
+    /// # use cove_trace::{NullSink, TraceSink};
+    /// # let sink: &dyn TraceSink = &NullSink;
+    /// let started = sink.is_recording().then(Instant::now);
+    /// // Run the host's function here.
+    /// if let Some(started) = started {
+    ///     // Record the call here, with `started.elapsed()`.
+    /// #   let _ = started;
+    /// }
+    /// ```
+    ///
+    /// When it is false, tracing costs one virtual call, or one null check through `Option`.
     fn is_recording(&self) -> bool {
         true
     }

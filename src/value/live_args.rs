@@ -1,11 +1,11 @@
-//! The arguments of a host call, handed over as they are.
+//! [`LiveArgs`]: an interpreter's own values as the arguments of a host call.
 
 use smallvec::SmallVec;
 
 use super::{RecordedValue, TraceValue};
 
-/// The arguments of a host call, each as a [live value](RecordedValue::Live): what stands between an interpreter's own
-/// slice of values and [`HostCall::args`](crate::HostCall::args). Up to four of them allocate nothing.
+/// The arguments of a host call, each a [live value](RecordedValue::Live). It turns an interpreter's slice of values
+/// into the slice that [`HostCall::args`](crate::HostCall::args) takes. Allocates only for more than four arguments.
 ///
 /// ```
 /// # use std::time::Duration;
@@ -25,11 +25,11 @@ use super::{RecordedValue, TraceValue};
 pub struct LiveArgs<'a>(SmallVec<[RecordedValue<'a>; 4]>);
 
 impl<'a> LiveArgs<'a> {
-    /// All of `values`, in order.
+    /// Refers to all of `values`, in order.
     #[inline]
     pub fn new<V: TraceValue>(values: &'a [V]) -> Self {
         let live = |value: &'a V| RecordedValue::Live(value);
-        // The usual case without a loop.
+        // Fast path without a loop.
         if values.len() <= 4 {
             let args = std::array::from_fn(|index| values.get(index).map_or(RecordedValue::Unit, live));
             return Self(SmallVec::from_buf_and_len(args, values.len()));
@@ -37,8 +37,7 @@ impl<'a> LiveArgs<'a> {
         Self(values.iter().map(live).collect())
     }
 
-    /// Lends all of `values`, wrappers made on the fly say, to `record`, as [`HostCall::args`](crate::HostCall::args) takes
-    /// them.
+    /// Passes all of `values` to `record`, in order. For values that need a wrapper, which must outlive the event.
     ///
     /// ```
     /// # use std::borrow::Cow;

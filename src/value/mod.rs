@@ -1,9 +1,9 @@
-//! Values: what an interpreter hands over, what a trace carries, and what a replay can use.
+//! Values: those of an interpreter, those in an event, and those that a replay returns.
 //!
-//! - [`TraceValue`] is the one trait that an interpreter implements, on its own values. Its values write themselves through a
-//!   [`ValueWriter`] ([`writer`] is the schema of values; [`isolation`] protects the line from their code).
-//! - [`RecordedValue`] stands in an event: borrowed, readable, perhaps redacted or opaque in parts.
-//! - [`Value`] is owned, `Send` and whole: what may cross a task boundary, and so what a replay can give back.
+//! - [`TraceValue`] is the trait that an interpreter implements on its own values. A value writes itself through a
+//!   [`ValueWriter`]. [`writer`] is the schema of values; [`isolation`] protects the line from the value's code.
+//! - [`RecordedValue`] is a value in an event: borrowed, and possibly redacted or opaque in parts.
+//! - [`Value`] is owned, `Send` and complete. A replay returns it.
 
 mod isolation;
 mod live_args;
@@ -26,17 +26,16 @@ pub use self::replayable::{NotReplayable, Value};
 pub(crate) use self::replayable::{impl_owned_value, same_float};
 pub use self::writer::{FieldWriter, ItemWriter, ValueWriter};
 
-/// How deep values nest in a trace: an int is one level, an array of ints two.
+/// The number of levels that a value may have. An int has one level, an array of ints two.
 ///
-/// Arrays, enums and structs (empty ones too) may stand at levels 1 to 127. One at level 128 is written as an opaque that says
-/// so, and a reader refuses anything deeper.
+/// Arrays, enums and structs, even empty ones, may be at levels 1 to 127. One at level 128 is written as an opaque with
+/// the text `nested deeper than 128 levels`. A reader rejects anything deeper.
 pub const MAX_VALUE_DEPTH: usize = 128;
 
-/// A value of an interpreter, handed to a trace as it is: no copy, no allocation, no conversion into another tree.
+/// A value of an interpreter, which a trace records without a copy, an allocation or a conversion into another tree.
 ///
-/// Implement it on the interpreter's own value type, whatever that is: an `Rc` tree, a tagged word, a wrapper made on the
-/// fly around a type of another crate. It is implemented for the standard library's scalars, strings and collections of
-/// values.
+/// Implement it on the interpreter's own value type: an `Rc` tree, a tagged word, or a wrapper around a reference to a
+/// type of another crate. The standard library's scalars, strings, sequences, tuples and pointers implement it already.
 ///
 /// ```
 /// use std::borrow::Cow;
@@ -78,18 +77,20 @@ pub const MAX_VALUE_DEPTH: usize = 128;
 /// # );
 /// ```
 ///
-/// A value whose own code panics, fails or writes nothing never breaks the trace or the program: the whole argument or result
-/// that it belongs to is written as an opaque of its type name instead. (A program built with `panic = "abort"` ends all the
-/// same, and a panic hook prints what it prints.) Its code may itself record events.
+/// Errors in a value's code do not break the trace or the program:
 ///
-/// Nor does a value that contains itself: nesting stops at [`MAX_VALUE_DEPTH`], and an argument or result that makes its line
-/// longer than the limit of a line is replaced. Values may share parts, and contain themselves, as often as they like.
+/// - If it panics, fails or writes nothing, the whole argument or result that it is part of is replaced by an opaque of
+///   its type name. The text is `failed while being written` or `wrote no value`. A panic hook still runs, and a
+///   program built with `panic = "abort"` ends.
+/// - An argument or result that makes its line longer than its limit ([`LINE_LIMIT`] by default) is replaced, too. The
+///   text is `longer than N bytes`.
+/// - A value may contain itself: nesting stops at [`MAX_VALUE_DEPTH`].
+/// - The code may record events.
 pub trait TraceValue {
-    /// Returns the name of the value's type, which is all that a redacted trace keeps of it. It must not depend on anything
-    /// secret.
+    /// Returns the name of the value's type. A redacted trace keeps it, so it must not depend on a secret.
     ///
-    /// It agrees with [`write`](Self::write): `Unit`, `Bool`, `Int`, `Float`, `Duration`, `String`, `Array`, or the name
-    /// given to an enum, a struct, a resource, an opaque or a redaction.
+    /// It must agree with [`write`](Self::write): `Unit`, `Bool`, `Int`, `Float`, `Duration`, `String`, `Array`, or the
+    /// name that `write` gives to an enum, a struct, a resource, an opaque or a redaction.
     fn type_name(&self) -> Cow<'_, str>;
 
     /// Writes the value by calling exactly one method of `out`.
@@ -107,17 +108,17 @@ impl<T: TraceValue + ?Sized> TraceValue for &T {
     }
 }
 
-/// Renders one value as it stands in a trace, honouring `capture`.
+/// Returns the JSON text of one value as a trace has it, complete or redacted.
 ///
-/// For tests and tools: it allocates the text that it returns. A value longer than [`LINE_LIMIT`] is replaced as in a line.
+/// For tests and tools, because it allocates. A value longer than [`LINE_LIMIT`] is replaced as in a line.
 pub fn value_to_json<V: TraceValue + ?Sized>(value: &V, capture: ValueCapture) -> String {
     let mut text = Vec::new();
     Encoder::append(&mut text, LINE_LIMIT, |encoder| encoder.value(value, capture));
     String::from_utf8(text).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
 }
 
-/// Appends each of `values` to `out` as it stands in a trace, with a newline after it. Equal values give equal bytes, and no
-/// encoding has a newline in it, so values can be compared and kept in this form.
+/// Appends the JSON text of each value to `out`, with a newline after it. Equal values give equal bytes, and the texts
+/// contain no newlines, so values can be stored and compared in this form.
 pub(crate) fn encode_value_lines(values: &[RecordedValue<'_>], capture: ValueCapture, out: &mut Vec<u8>) {
     for value in values {
         Encoder::append(out, LINE_LIMIT, |encoder| encoder.value(value, capture));
@@ -125,7 +126,7 @@ pub(crate) fn encode_value_lines(values: &[RecordedValue<'_>], capture: ValueCap
     }
 }
 
-/// The type names of the shapes that have no name of their own.
+/// The type names of values that carry no name.
 pub(crate) mod type_names {
     pub(crate) const UNIT: &str = "Unit";
     pub(crate) const BOOL: &str = "Bool";

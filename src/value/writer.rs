@@ -7,11 +7,11 @@ use super::isolation::Encoder;
 use super::{TraceValue, type_names};
 use crate::line::{Either, Finite};
 
-/// Writes one value: call one method, once.
+/// Writes one value, by one call of one method.
 ///
-/// The encoder makes it and hands it to [`TraceValue::write`]. Each method consumes the writer, so a value can't write two
-/// values; one that calls none is recorded as an opaque that says so. Every method appends to the line being written and
-/// allocates nothing.
+/// The encoder passes it to [`TraceValue::write`]. Each method consumes the writer, so an implementation cannot write
+/// two values. If it calls none, the argument or result is recorded as an opaque with the text `wrote no value`. The
+/// methods append to the line, and allocate only to enlarge its buffer.
 ///
 /// ```
 /// # use std::borrow::Cow;
@@ -26,7 +26,7 @@ use crate::line::{Either, Finite};
 ///     fn write(&self, out: ValueWriter<'_>) {
 ///         out.structure("Account", |fields| {
 ///             fields.field("owner", &self.owner);
-///             // The interpreter's own choice, in a full trace too.
+///             // Left out of a full trace, too.
 ///             fields.field_with("password", |out| out.redacted("String"));
 ///             fields.field("balance", &self.balance);
 ///         });
@@ -52,7 +52,7 @@ impl<'w> ValueWriter<'w> {
         self.encoder.line.put(br#"{"type":"unit"}"#);
     }
 
-    /// Writes a truth value. Its type name is `Bool`.
+    /// Writes a boolean. Its type name is `Bool`.
     #[inline]
     pub fn bool(self, value: bool) {
         let fragments = (br#"{"type":"bool","value":true}"#, br#"{"type":"bool","value":false}"#);
@@ -65,7 +65,8 @@ impl<'w> ValueWriter<'w> {
         self.encoder.line.put((br#"{"type":"int","value":"#, value, b"}"));
     }
 
-    /// Writes a float. Its type name is `Float`. One that is not finite is written as an opaque (`NaN`, `inf`, `-inf`).
+    /// Writes a float. Its type name is `Float`. A float that is not finite is written as an opaque with the text
+    /// `NaN`, `inf` or `-inf`.
     #[inline]
     pub fn float(self, value: f64) {
         match Finite::new(value) {
@@ -76,7 +77,7 @@ impl<'w> ValueWriter<'w> {
         }
     }
 
-    /// Writes a span of time. Its type name is `Duration`. One longer than `i64::MAX` nanoseconds saturates.
+    /// Writes a span of time. Its type name is `Duration`. It saturates at `i64::MAX` nanoseconds.
     #[inline]
     pub fn duration(self, duration: Duration) {
         self.duration_ns(i64::try_from(duration.as_nanos()).unwrap_or(i64::MAX));
@@ -88,14 +89,14 @@ impl<'w> ValueWriter<'w> {
         self.encoder.line.put((br#"{"type":"duration","ns":"#, ns, b"}"));
     }
 
-    /// Writes a text. Its type name is `String`.
+    /// Writes a string. Its type name is `String`.
     #[inline]
     pub fn string(self, text: &str) {
         self.encoder.line.put((br#"{"type":"string","value":""#, text, b"\"}"));
     }
 
-    /// Writes a byte string. Its type name is `String`. One that is UTF-8 is written as a string, any other as an opaque that
-    /// shows U+FFFD in place of each invalid sequence.
+    /// Writes a byte string. Its type name is `String`. It is written as a string if it is UTF-8, and otherwise as an
+    /// opaque with U+FFFD in place of each invalid sequence.
     pub fn bytes(self, bytes: &[u8]) {
         match std::str::from_utf8(bytes) {
             Ok(text) => self.string(text),
@@ -111,7 +112,7 @@ impl<'w> ValueWriter<'w> {
         }
     }
 
-    /// Writes the case `case` of the enumeration `name` with its payload. Its type name is `name`.
+    /// Writes the case `case` of the enum `name` with its payload. Its type name is `name`.
     #[inline]
     pub fn enum_case(self, name: &str, case: &str, payload: impl FnOnce(&mut ItemWriter<'_>)) {
         if self.encoder.begin_enum(name, case) {
@@ -119,7 +120,7 @@ impl<'w> ValueWriter<'w> {
         }
     }
 
-    /// Writes a struct: named values. Its type name is `name`.
+    /// Writes a struct, which has named fields. Its type name is `name`.
     #[inline]
     pub fn structure(self, name: &str, fields: impl FnOnce(&mut FieldWriter<'_>)) {
         if self.encoder.begin_struct(name) {
@@ -127,21 +128,21 @@ impl<'w> ValueWriter<'w> {
         }
     }
 
-    /// Writes a handle on something that the host holds: the kind of resource, and the host's number for it. Its type name
-    /// is `name`.
+    /// Writes a handle to an object that the host holds: the kind of resource, and the host's number for it. Its type
+    /// name is `name`.
     #[inline]
     pub fn resource(self, name: &str, id: i64) {
         self.encoder.line.put((br#"{"type":"resource","name":""#, name, br#"","id":"#, id, b"}"));
     }
 
-    /// Writes a value that is left out on purpose, such as a secret: `of`, the name of its type, and nothing else.
+    /// Leaves out a value, such as a secret, and writes only `of`, the name of its type.
     #[inline]
     pub fn redacted(self, of: &str) {
         self.encoder.line.put((br#"{"type":"redacted","of":""#, of, b"\"}"));
     }
 
-    /// Writes a value that the encoding cannot represent (a closure, a task handle, a shared vector): the name of its type,
-    /// and its display text. The text is escaped straight into the line; its formatter runs once.
+    /// Writes a value that a trace cannot represent (a closure, a task handle, a shared vector): the name of its type,
+    /// and a text. The text is formatted once, into the line.
     #[inline]
     pub fn opaque(self, of: &str, shown: impl fmt::Display) {
         self.encoder.line.put((br#"{"type":"opaque","of":""#, of, br#"","shown":""#));
@@ -153,16 +154,16 @@ impl<'w> ValueWriter<'w> {
         self.encoder.line.put(b"\"}");
     }
 
-    /// Writes no value: it can't be written now (a cell that is mutably borrowed, a dead handle).
+    /// Reports that the value cannot be written now, such as a cell that is mutably borrowed.
     ///
-    /// The whole argument or result that it is part of is recorded as an opaque that failed. To give up only a part, write
-    /// that part as an [`opaque`](Self::opaque).
+    /// The whole argument or result that it is part of is recorded as an opaque with the text `failed while being
+    /// written`. To give up only one part, write that part as an [`opaque`](Self::opaque).
     pub fn fail(self) {
         self.encoder.fail();
     }
 }
 
-/// The openings of what has parts.
+/// The beginnings of containers.
 impl Encoder {
     #[inline]
     fn begin_array(&mut self) -> bool {
@@ -198,15 +199,15 @@ impl ItemWriter<'_> {
         self.encoder.line.put(b",");
     }
 
-    /// Writes the next item by a closure: for a part that has no type of its own.
+    /// Writes the next item by a closure, for a part that has no type of its own.
     #[inline]
     pub fn item_with(&mut self, write: impl FnOnce(ValueWriter<'_>)) {
         self.encoder.expect_value(|encoder| write(ValueWriter { encoder }));
         self.encoder.line.put(b",");
     }
 
-    /// Writes all of `values`, in order: values, references to values, or wrappers made on the fly. Stops early when
-    /// [nothing more is wanted](Self::wants_more).
+    /// Writes all of `values` in order: values, references or wrappers. Stops when [`wants_more`](Self::wants_more) is
+    /// false.
     #[inline]
     pub fn extend<V: TraceValue>(&mut self, values: impl IntoIterator<Item = V>) {
         for value in values {
@@ -217,8 +218,8 @@ impl ItemWriter<'_> {
         }
     }
 
-    /// Returns whether further items can still be recorded: not when the argument or result has failed, or has become longer
-    /// than the line's limit. A loop without a known end asks, so that it ends then.
+    /// Returns whether more items can be recorded. False when the argument or result has failed or is longer than the
+    /// line's limit. A long loop should ask, so that it can stop early.
     #[inline]
     #[must_use]
     pub fn wants_more(&self) -> bool {
@@ -232,7 +233,7 @@ pub struct FieldWriter<'w> {
 }
 
 impl FieldWriter<'_> {
-    /// Writes the next field. Names need not differ.
+    /// Writes the next field. Names may repeat.
     #[inline]
     pub fn field<V: TraceValue + ?Sized>(&mut self, name: &str, value: &V) {
         self.encoder.begin_field(name);
@@ -240,7 +241,7 @@ impl FieldWriter<'_> {
         self.encoder.line.put(b"},");
     }
 
-    /// Writes the next field, its value by a closure: for a part that has no type of its own.
+    /// Writes the next field and its value by a closure, for a part that has no type of its own.
     #[inline]
     pub fn field_with(&mut self, name: &str, write: impl FnOnce(ValueWriter<'_>)) {
         self.encoder.begin_field(name);
@@ -248,8 +249,8 @@ impl FieldWriter<'_> {
         self.encoder.line.put(b"},");
     }
 
-    /// Writes all of `fields`, in order: names and values, references to values, or wrappers made on the fly. Stops early
-    /// when [nothing more is wanted](Self::wants_more).
+    /// Writes all of `fields` in order, each a name with a value, a reference or a wrapper. Stops when
+    /// [`wants_more`](Self::wants_more) is false.
     #[inline]
     pub fn extend<N: AsRef<str>, V: TraceValue>(&mut self, fields: impl IntoIterator<Item = (N, V)>) {
         for (name, value) in fields {
@@ -260,7 +261,7 @@ impl FieldWriter<'_> {
         }
     }
 
-    /// Returns whether further fields can still be recorded; see [`ItemWriter::wants_more`].
+    /// Returns whether more fields can be recorded; see [`ItemWriter::wants_more`].
     #[inline]
     #[must_use]
     pub fn wants_more(&self) -> bool {
@@ -268,7 +269,7 @@ impl FieldWriter<'_> {
     }
 }
 
-/// Escapes what a formatter prints into the line.
+/// Escapes formatted text into the line.
 struct Shown<'e>(&'e mut Encoder);
 
 impl fmt::Write for Shown<'_> {
@@ -277,7 +278,7 @@ impl fmt::Write for Shown<'_> {
     }
 }
 
-/// Displays bytes as text, with U+FFFD in place of what is not UTF-8.
+/// Displays bytes as text, with U+FFFD in place of invalid sequences.
 struct Lossy<'b>(&'b [u8]);
 
 impl fmt::Display for Lossy<'_> {

@@ -1,4 +1,4 @@
-//! How a run, or a task of it, came to its end.
+//! How a run, or one of its tasks, ended.
 
 use std::fmt;
 
@@ -8,12 +8,12 @@ use rhai::{Dynamic, EvalAltResult, Position};
 use super::failure::Refusal;
 use super::value::Shown;
 
-/// How a run, or a task of it, came to its end.
+/// How a run, or one of its tasks, ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Ending {
     pub(crate) outcome: RunOutcome,
-    /// Words for it. Where the program did not choose them (every outcome but success and error) a redacted trace keeps
-    /// them, so they hold nothing that the program computed.
+    /// A redacted trace keeps the message of every outcome but success and error. Such a message must not contain
+    /// anything that the program computed.
     pub(crate) message: Option<String>,
 }
 
@@ -24,23 +24,23 @@ impl Ending {
         Self { outcome, message: Some(message.into()) }
     }
 
-    /// How a task ends that was cancelled.
+    /// The end of a cancelled task.
     pub(crate) fn of_cancelled_task() -> Self {
         Self::new(RunOutcome::Cancelled, "the task was cancelled")
     }
 
-    /// This ending as an error that no script can catch.
+    /// Returns this ending as an error that no script can catch.
     pub(crate) fn raise(self) -> Box<EvalAltResult> {
         Box::new(EvalAltResult::ErrorTerminated(Dynamic::from(self), Position::NONE))
     }
 }
 
-/// How a script ends when nobody catches this error.
+/// The end of a script that does not catch this error.
 impl From<&EvalAltResult> for Ending {
     fn from(error: &EvalAltResult) -> Self {
         use EvalAltResult as E;
 
-        // rhai's own sentences can quote the program's values, so they are said in other words.
+        // rhai's own messages can quote the program's values, so they are replaced.
         let broken = |what: &str| Self::new(RunOutcome::Invariant, format!("{what}, {}", error.position()));
         match error.unwrap_inner() {
             E::ErrorTerminated(token, _) => match token.read_lock::<Self>() {
@@ -53,7 +53,7 @@ impl From<&EvalAltResult> for Ending {
                 Some(refusal) => Self::new(RunOutcome::HostBoundary, refusal.to_string()),
                 None => Self::new(RunOutcome::Error, Shown(thrown).to_string()),
             },
-            // rhai notices before the host does that an operation does not exist. After its name come the arguments' types.
+            // rhai itself detects an unknown operation. The types of the arguments follow its name.
             E::ErrorFunctionNotFound(signature, _) => {
                 let name = signature.split(' ').next().unwrap_or_default();
                 if name.contains("::") {

@@ -1,4 +1,4 @@
-//! The rhai engine: the language without any way around the host, and how a task's script runs on it.
+//! The rhai engine, without any way around the host, and the run of a task's script on it.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use super::task::Task;
 use super::value::Shown;
 use super::{Ending, Limits, host};
 
-/// Runs `script` as what `task` does.
+/// Runs `script` as the work of `task`.
 pub(crate) fn run(
     task: &Arc<Task>,
     script: impl FnOnce(&Engine, &AST) -> Result<Dynamic, Box<EvalAltResult>>,
@@ -24,7 +24,7 @@ pub(crate) fn run(
         host::register(&mut engine, task);
         let watched = Arc::clone(task);
         engine.on_progress(move |operations| {
-            // Often enough to be prompt, seldom enough not to ask the clock at every step.
+            // Often enough to be prompt, and rarely enough that the clock costs little.
             if operations % 64 == 0 { watched.must_stop().map(Dynamic::from) } else { None }
         });
         script(&engine, task.run().script())
@@ -32,13 +32,13 @@ pub(crate) fn run(
     .unwrap_or_else(|_| Err(panicked()))
 }
 
-/// What a script ends with when the host, or rhai itself, panicked under it. No script can catch it.
+/// The error for a panic of the host or of rhai itself. No script can catch it.
 pub(crate) fn panicked() -> Box<EvalAltResult> {
     Ending::new(RunOutcome::Invariant, "a panic in the host").raise()
 }
 
-/// rhai without what reads a clock, sleeps, prints or loads a file behind the host's back: of its standard packages all
-/// but `LanguageCorePackage` and `BasicTimePackage`, and without `import` and `eval`.
+/// Returns a rhai engine that cannot read a clock, sleep, print or load a file without the host: it has all standard
+/// packages but `LanguageCorePackage` and `BasicTimePackage`, and neither `import` nor `eval`.
 pub(crate) fn language(limits: &Limits) -> Engine {
     let mut engine = Engine::new_raw();
     for package in [
@@ -67,7 +67,7 @@ pub(crate) fn language(limits: &Limits) -> Engine {
     engine
 }
 
-/// `assert(holds)`: ends the run where it does not. No script can catch it.
+/// `assert(holds)`: ends the run if `holds` is false. No script can catch it.
 fn assert(context: NativeCallContext, holds: bool) -> Result<(), Box<EvalAltResult>> {
     if holds {
         return Ok(());

@@ -1,4 +1,4 @@
-//! Why a host call gave no value: what the trace says about it, and what the script is told.
+//! Why a host call returned no value: its outcome in the trace, and the error for the script.
 
 use std::any::Any;
 use std::borrow::Cow;
@@ -11,47 +11,47 @@ use rhai::{Dynamic, EvalAltResult, Position};
 use super::ending::Ending;
 use super::host::Operation;
 
-/// What a trace says of a call whose function panicked. The program does not go on after it.
+/// The recorded error of a call whose function panicked. The program does not continue after it.
 pub(crate) const PANICKED: &str = "the host's function panicked";
 
-/// What a trace says of a sleep that the end of the task, or of the run, cut short. The task does not go on after it.
+/// The recorded error of a sleep that the end of the task or run interrupted. The task does not continue after it.
 pub(crate) const WOKEN: &str = "stopped while it slept";
 
-/// Why a host call gave no value.
+/// Why a host call returned no value.
 pub(crate) enum Failure {
     /// The program does not hold the capability. The host was not reached.
     NotGranted,
-    /// The operation takes other arguments than these. The host was not reached.
+    /// The arguments are wrong. The host was not reached.
     Arguments,
-    /// The call would have gone beyond a limit. The host was not reached.
+    /// The call would exceed a limit. The host was not reached.
     Limit(Ending),
     /// The host tried and failed.
     Error {
-        /// Why, in the host's own words, which a redacted trace keeps: so nothing of an argument is in it.
+        /// The host's message. A redacted trace keeps it, so it must not quote an argument.
         said: Cow<'static, str>,
-        /// What the script is told.
+        /// The error for the script.
         raise: Box<EvalAltResult>,
     },
-    /// The host did something that can't be answered from a trace, and the program does not go on.
+    /// The host did something that a trace cannot answer, and the program does not continue.
     NotRecordable(Ending),
-    /// The host's function panicked, with this.
+    /// The host's function panicked with this payload.
     Panic(Box<dyn Any + Send>),
 }
 
 impl Failure {
-    /// An error that the script is told in the words that the trace has, and may catch.
+    /// An error with the same message in the trace and for the script, which may catch it.
     pub(crate) fn error(said: impl Into<Cow<'static, str>>) -> Self {
         let said = said.into();
         let raise = Box::new(EvalAltResult::ErrorRuntime(said.to_string().into(), Position::NONE));
         Self::Error { said, raise }
     }
 
-    /// The host gave up in the middle of a call, because the task or the run ends.
+    /// The host stopped a call because the task or the run ends.
     pub(crate) fn stopped(said: &'static str, ending: Ending) -> Self {
         Self::Error { said: said.into(), raise: ending.raise() }
     }
 
-    /// The call's outcome in a trace; none when it did not reach the host.
+    /// The call's outcome in a trace. `None` if it did not reach the host.
     pub(crate) fn outcome(&self) -> Option<HostOutcome<'_>> {
         match self {
             Self::NotGranted | Self::Arguments | Self::Limit(_) => None,
@@ -61,11 +61,11 @@ impl Failure {
         }
     }
 
-    /// What the script is told about its call of `operation`.
+    /// Returns the error for the script that called `operation`.
     ///
     /// # Panics
     ///
-    /// Goes on with the panic of the host's function: no script can go on after that.
+    /// Resumes the panic of the host's function, because no script can continue after it.
     pub(crate) fn raise(self, operation: &Operation) -> Box<EvalAltResult> {
         let site = operation.site();
         let (module, op, capability) = (site.module(), site.op(), site.capability());
@@ -79,7 +79,8 @@ impl Failure {
     }
 }
 
-/// What a script catches when the host refuses a call. Its type tells it from what the script itself may throw.
+/// The error that a script catches when the host refuses a call. Its type differs from everything that a script can
+/// throw.
 #[derive(Clone)]
 pub(crate) struct Refusal(String);
 

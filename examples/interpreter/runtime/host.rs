@@ -1,4 +1,4 @@
-//! The one place that every host call goes through, and how the operations get into an engine.
+//! The one function through which all host calls go, and the registration of operations in an engine.
 
 use std::any::TypeId;
 use std::collections::BTreeMap;
@@ -15,25 +15,25 @@ use super::failure::Failure;
 use super::task::Task;
 use super::value::Traced;
 
-/// What a host function answers.
+/// The result of a host function.
 pub(crate) type Answer = Result<Dynamic, Failure>;
 
 /// An operation of the host.
 pub(crate) struct Operation {
-    /// Rendered once, when the operations are put together; every call's line starts from it.
+    /// Rendered once, when the operation is created. Each call copies it into its line.
     site: RenderedCallSite,
-    /// What scripts call it, where that is not its name.
+    /// Its name in scripts, if that differs.
     alias: Option<&'static str>,
     arity: usize,
-    /// Its arguments, in words.
+    /// A description of its arguments.
     takes: &'static str,
     function: fn(&Arc<Task>, Args<'_>) -> Answer,
-    /// What a call shows to the person at the terminal, if it does that.
+    /// The output of a call, if it prints something.
     shows: Option<fn(Args<'_>) -> String>,
 }
 
 impl Operation {
-    /// The operation `name` of `module`: it asks for `capability`, takes `arity` arguments and is done by `function`.
+    /// Creates the operation `name` of `module`. It needs `capability`, takes `arity` arguments, and calls `function`.
     pub(crate) fn new(
         module: &str,
         name: &str,
@@ -45,22 +45,22 @@ impl Operation {
         Self { site, alias: None, arity, takes: "no such arguments", function, shows: None }
     }
 
-    /// The same operation, for scripts under another name: rhai reserves words that make good names for operations.
+    /// Sets another name for scripts, because rhai reserves some words.
     pub(crate) fn called(self, alias: &'static str) -> Self {
         Self { alias: Some(alias), ..self }
     }
 
-    /// The same operation, which takes these arguments, in words.
+    /// Describes the arguments.
     pub(crate) fn taking(self, takes: &'static str) -> Self {
         Self { takes, ..self }
     }
 
-    /// The same operation, which shows the person at the terminal what `shows` makes of its arguments.
+    /// Declares that a call prints what `shows` returns for its arguments.
     pub(crate) fn showing(self, shows: fn(Args<'_>) -> String) -> Self {
         Self { shows: Some(shows), ..self }
     }
 
-    /// The same operation with no host behind it: calling it ends the process.
+    /// Removes the host's function. A call aborts the process.
     pub(crate) fn unplugged(self) -> Self {
         Self { function: |_, _| process::abort(), ..self }
     }
@@ -73,21 +73,23 @@ impl Operation {
         self.takes
     }
 
-    /// Does what the operation does.
+    /// Runs the host's function.
     pub(crate) fn perform(&self, task: &Arc<Task>, args: Args<'_>) -> Answer {
         (self.function)(task, args)
     }
 
-    /// What a call with these arguments shows, if it shows something.
+    /// Returns what a call with these arguments prints, if it prints something.
     pub(crate) fn shown(&self, args: Args<'_>) -> Option<String> {
         self.shows.map(|shows| shows(args))
     }
 }
 
-/// Makes a host call: checks that it may be made, runs the host's function, times the wait, and records all of it. In a replay
-/// the trace is asked instead of the host.
+/// Makes a host call: checks whether it is allowed, runs the host's function, measures the wait, and records the call.
+/// In a replay, the trace answers instead of the host.
 fn call(task: &Arc<Task>, operation: &Operation, args: &[&mut Dynamic]) -> Result<Dynamic, Box<EvalAltResult>> {
-    let began = Instant::now();
+    let sink = task.run().sink();
+    // Without a trace, the clock is not read.
+    let started = sink.is_recording().then(Instant::now);
     let answer = catch_unwind(AssertUnwindSafe(|| {
         if let Some(replaying) = task.run().replaying() {
             return replaying.answer(task, operation, Args(args));
@@ -96,15 +98,14 @@ fn call(task: &Arc<Task>, operation: &Operation, args: &[&mut Dynamic]) -> Resul
         operation.perform(task, Args(args))
     }))
     .unwrap_or_else(|panic| Err(Failure::Panic(panic)));
-    // A call that is refused does not wait for the host.
-    let granted = !matches!(answer, Err(Failure::NotGranted));
-    let wait = if granted { began.elapsed() } else { Duration::ZERO };
-    task.timing().add_wait(wait);
-
-    let sink = task.run().sink();
-    if sink.is_recording() {
+    if let Some(started) = started {
+        let granted = !matches!(answer, Err(Failure::NotGranted));
+        // A refused call does not wait for the host.
+        let wait = if granted { started.elapsed() } else { Duration::ZERO };
+        task.timing().add_wait(wait);
+        // The event borrows this wrapper, so it gets a name.
         let result = answer.as_ref().map(Traced);
-        // A host function can only read its arguments, so they still are what the script passed.
+        // A host function can only read its arguments, so they are still as the script passed them.
         LiveArgs::with(args.iter().map(|arg| Traced(arg)), |args| {
             sink.record(&TraceEvent::HostCall(HostCall {
                 task: task.id(),
@@ -122,7 +123,7 @@ fn call(task: &Arc<Task>, operation: &Operation, args: &[&mut Dynamic]) -> Resul
     answer.map_err(|failure| failure.raise(operation))
 }
 
-/// The arguments of a host call. A host function can look at them and keep copies, no more.
+/// The arguments of a host call. A host function can only read and clone them.
 #[derive(Clone, Copy)]
 pub(crate) struct Args<'a>(&'a [&'a mut Dynamic]);
 
@@ -131,27 +132,27 @@ impl<'a> Args<'a> {
         self.0.iter().map(|arg| &**arg)
     }
 
-    /// The argument at `index`, whatever it is.
+    /// Returns the argument at `index`, of any type.
     pub(crate) fn any(self, index: usize) -> Result<&'a Dynamic, Failure> {
         self.0.get(index).map(|arg| &**arg).ok_or(Failure::Arguments)
     }
 
-    /// The argument at `index`, which has to be a `T`.
+    /// Returns the argument at `index`, which must be a `T`.
     pub(crate) fn get<T: Clone + 'static>(self, index: usize) -> Result<T, Failure> {
         self.any(index)?.read_lock::<T>().map(|arg| arg.clone()).ok_or(Failure::Arguments)
     }
 }
 
-/// Gives the scripts that `engine` runs for `task` the operations of its run, each under the name of its module.
+/// Registers the operations of the run in the engine of `task`, each under the name of its module.
 pub(crate) fn register(engine: &mut Engine, task: &Arc<Task>) {
     let mut modules: BTreeMap<&str, Module> = BTreeMap::new();
     for operation in task.run().operations() {
         let module = modules.entry(operation.site().module()).or_default();
-        // Arguments of any type are let through to `call`, so that a call with wrong ones is in the trace, too.
+        // `call` gets arguments of any type, so that calls with wrong arguments are recorded, too.
         let parameters = vec![TypeId::of::<Dynamic>(); operation.arity];
         let function = {
             let (task, operation) = (Arc::clone(task), Arc::clone(operation));
-            // A method is handed its first argument as it stands, where another function would be handed a clone.
+            // A method gets its first argument itself; any other function gets a clone.
             RhaiFunc::Method {
                 func: Arc::new(move |_, args| call(&task, &operation, args)),
                 has_context: false,

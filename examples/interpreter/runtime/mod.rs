@@ -1,7 +1,7 @@
-//! A small runtime around rhai that records what its scripts ask of their host.
+//! A small runtime around rhai that records the host calls of its scripts.
 //!
-//! [`host`] holds the one place that every host call goes through, and [`value`] the wrapper around rhai's values: these
-//! two are what the author of another interpreter writes first. The rest is the interpreter itself.
+//! [`host`] has the one function through which all host calls go, and [`value`] the wrapper of rhai's values. The
+//! author of another interpreter writes these two first. The rest is the interpreter itself.
 
 mod ending;
 mod engine;

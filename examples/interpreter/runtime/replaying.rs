@@ -1,6 +1,6 @@
-//! The trace in the place of the host: what a script asks for is answered with what was recorded.
+//! Answers host calls from a trace.
 //!
-//! With the one line in `host.rs` that leads here this is all that replaying takes of an interpreter.
+//! Replaying takes this file and the one call of it in `host.rs`.
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -18,21 +18,21 @@ use super::task::Task;
 use super::value::Traced;
 use super::{Ending, Limits};
 
-/// A run's calls, answered from a trace.
+/// Answers the calls of a run from a trace.
 #[derive(Clone)]
 pub(crate) struct Replaying {
     replay: Arc<Replay>,
-    /// Whether to show the person at the terminal what the script shows.
+    /// Whether to print what the script prints.
     shows: bool,
 }
 
 impl Replaying {
     pub(crate) fn new(replay: Replay, shows: bool) -> Self {
-        // Tasks that spawn tasks share one counter for their ids, so those depend on scheduling.
+        // All tasks share one counter for the ids of new tasks, so ids depend on scheduling.
         Self { replay: Arc::new(replay.performing(PERFORMED).tasks(Tasks::ByScope)), shows }
     }
 
-    /// What the recorded run got for this call.
+    /// Returns the recorded result of this call.
     pub(super) fn answer(&self, task: &Arc<Task>, operation: &Operation, args: Args<'_>) -> Answer {
         let answer = LiveArgs::with(args.all().map(Traced), |args| self.replay.call(task.id(), operation.site(), args));
         match answer {
@@ -46,20 +46,19 @@ impl Replaying {
             Ok(Recorded::Error(message)) if message == WOKEN => Err(Failure::stopped(WOKEN, self.stop(task))),
             Ok(Recorded::Error(message)) => Err(Failure::error(message)),
             Ok(Recorded::NotGranted) => Err(Failure::NotGranted),
-            // The call that went beyond a limit is the last one.
+            // The call that exceeded a limit is the last one.
             Ok(Recorded::NotDispatched) if self.is_at_a_limit(task) => Err(Failure::Limit(self.end_of_run(task))),
             Ok(Recorded::NotDispatched) => Err(Failure::Arguments),
             Ok(Recorded::NotRecordable) => Err(Failure::NotRecordable(self.end_of_run(task))),
             Ok(Recorded::Perform) => operation.perform(task, args),
             Ok(Recorded::Stopped) => Err(Failure::Limit(self.stop(task))),
             Ok(Recorded::Incomplete) => Err(self.end(task, RunOutcome::Cancelled, "the recording ends here")),
-            // The report is in the conclusion.
+            // The conclusion has the report.
             Err(_) => Err(self.end(task, RunOutcome::Cancelled, "the replay diverged")),
         }
     }
 
-    /// What a replayed run may use up, if it may use up `limits` otherwise. How many tasks there are at a time is up to
-    /// scheduling.
+    /// Returns the limits of a replayed run. The number of tasks at a time depends on scheduling, so it is not limited.
     pub(crate) fn limits(&self, limits: Limits) -> Limits {
         Limits { tasks: usize::MAX, ..limits }
     }
@@ -72,14 +71,14 @@ impl Replaying {
         self.replay.has_calls_left(task.id())
     }
 
-    /// Sums up, when the run has ended like this.
+    /// Ends the replay of a run that ended like this.
     pub(crate) fn finish(&self, ending: &Ending) -> Conclusion {
         self.replay.finish(ending.outcome, ending.message.as_deref())
     }
 
     fn show(&self, operation: &Operation, args: Args<'_>) {
         if let Some(line) = self.shows.then(|| operation.shown(args)).flatten() {
-            // The script was told that it worked; whoever closed the terminal does not change that.
+            // The recorded call succeeded, so a closed terminal does not matter.
             let _ = writeln!(io::stdout().lock(), "{line}");
         }
     }
@@ -88,7 +87,7 @@ impl Replaying {
         matches!(self.replay.completeness(), Completeness::Stopped(_)) && !self.has_calls_left(task)
     }
 
-    /// Ends the run, as no script can prevent.
+    /// Ends the run. No script can prevent it.
     fn end(&self, task: &Task, outcome: RunOutcome, message: &str) -> Failure {
         Failure::Limit(task.run().stop(Ending::new(outcome, message)))
     }
@@ -100,7 +99,7 @@ impl Replaying {
         task.run().stop(ending.unwrap_or_else(|| Ending::new(RunOutcome::Cancelled, "the recording ends here")))
     }
 
-    /// Stops a task where the recorded one was stopped: by its cancellation, or by the end of the run.
+    /// Stops a task where the recorded one was stopped by its cancellation or by the end of the run.
     fn stop(&self, task: &Task) -> Ending {
         if task.id() == ENTRY_TASK {
             return self.end_of_run(task);
@@ -110,7 +109,7 @@ impl Replaying {
     }
 }
 
-/// A recorded value as rhai has it; none for one that no operation of this host gives.
+/// Converts a recorded value. Returns `None` for a value that no operation of this host returns.
 fn dynamic(value: Value) -> Option<Dynamic> {
     Some(match value {
         Value::Unit => Dynamic::UNIT,

@@ -1,4 +1,4 @@
-//! A run of a script, from its entry to its end.
+//! The run of a script, from its entry to its end.
 
 use std::collections::BTreeSet;
 use std::error::Error;
@@ -19,7 +19,7 @@ use super::modules::tasks::Spawned;
 use super::replaying::Replaying;
 use super::task::Task;
 
-/// A script, compiled.
+/// A compiled script.
 #[derive(Clone)]
 pub(crate) struct Program {
     /// The script's file name without its extension.
@@ -27,7 +27,7 @@ pub(crate) struct Program {
     script: AST,
 }
 
-/// The function that a run begins with.
+/// The function with which a run begins.
 const ENTRY: &str = "main";
 
 impl Program {
@@ -38,7 +38,7 @@ impl Program {
     }
 }
 
-/// What a program runs against.
+/// The surroundings of a program.
 pub(crate) struct Setup {
     /// The directory of its documents.
     pub(crate) documents: PathBuf,
@@ -47,24 +47,24 @@ pub(crate) struct Setup {
     /// The capabilities that it holds.
     pub(crate) granted: BTreeSet<String>,
     pub(crate) limits: Limits,
-    /// Where the trace goes.
+    /// The sink of the trace.
     pub(crate) sink: Arc<dyn TraceSink>,
-    /// What is asked in the place of the host, in a replay.
+    /// Answers host calls in a replay.
     pub(crate) replaying: Option<Replaying>,
-    /// Set from outside to end the run before its time.
+    /// Set from outside to stop the run early.
     pub(crate) stop: Arc<OnceLock<Ending>>,
 }
 
-/// What a run may use up.
+/// The limits of a run.
 #[derive(Debug, Clone)]
 pub(crate) struct Limits {
     /// rhai's operations, in each task.
     pub(crate) operations: u64,
-    /// Calls inside calls.
+    /// The depth of nested calls.
     pub(crate) call_depth: usize,
-    /// Host calls, of all tasks together.
+    /// Host calls of all tasks together.
     pub(crate) host_calls: u64,
-    /// Tasks at a time, the entry not counted.
+    /// Tasks at a time, without the entry.
     pub(crate) tasks: usize,
     pub(crate) time: Duration,
 }
@@ -81,7 +81,7 @@ impl Default for Limits {
     }
 }
 
-/// What the tasks of a run share.
+/// The state that the tasks of a run share.
 pub(crate) struct Run {
     program: Program,
     operations: Vec<Arc<Operation>>,
@@ -90,13 +90,12 @@ pub(crate) struct Run {
     host_calls: AtomicU64,
     last_task: AtomicU64,
     running: AtomicUsize,
-    /// The tasks that were spawned and that the run itself did not wait for yet.
+    /// The spawned tasks for which the run itself has not waited yet.
     spawned: Mutex<Vec<Spawned>>,
 }
 
 impl Run {
-    /// Runs `program` against a host of these `operations`, and records it: from the entry to an end that is recorded
-    /// whatever way it came about.
+    /// Runs `program` with a host of these `operations`, and records the run. Its end is recorded, however it ends.
     pub(crate) fn execute(program: Program, operations: Vec<Operation>, setup: Setup) -> Ending {
         let run = Arc::new(Self {
             program,
@@ -121,7 +120,7 @@ impl Run {
         }
         run.wait_for_all();
         let ending = run.stop(Ending::SUCCESS);
-        // rhai counts references: nothing is ever collected, and no other figure is known.
+        // rhai counts references, so it has no collections and reports no figures.
         sink.record(&TraceEvent::HeapSummary(HeapSummary::default()));
         sink.record(&TraceEvent::RunEnded { outcome: ending.outcome, message: ending.message.as_deref() });
         ending
@@ -160,7 +159,7 @@ impl Run {
         self.began.elapsed()
     }
 
-    /// Whether this call may be made: the program holds the capability, and has calls left.
+    /// Checks that the program holds the capability and has calls left.
     pub(super) fn admit(&self, operation: &Operation) -> Result<(), Failure> {
         if !self.setup.granted.contains(operation.site().capability()) {
             return Err(Failure::NotGranted);
@@ -171,12 +170,12 @@ impl Run {
         Ok(())
     }
 
-    /// Ends the run with `ending`, unless its end is decided already. Gives the one that it comes to.
+    /// Stops the run with `ending`, unless it was stopped before. Returns how it ends.
     pub(super) fn stop(&self, ending: Ending) -> Ending {
         self.setup.stop.get_or_init(|| ending).clone()
     }
 
-    /// The end of the run, once it is decided. Every task that is still going stops for it.
+    /// Returns the end of the run once it is decided. All tasks then stop.
     pub(super) fn stopped(&self) -> Option<Ending> {
         if self.elapsed() > self.limits().time {
             return Some(self.stop(Ending::new(RunOutcome::Deadline, "the time is up")));
@@ -184,12 +183,12 @@ impl Run {
         self.setup.stop.get().cloned()
     }
 
-    /// An id that no task of this run had before.
+    /// Returns an id that no task of this run has had.
     pub(super) fn next_task(&self) -> u64 {
         self.last_task.fetch_add(1, Ordering::Relaxed) + 1
     }
 
-    /// Makes room for one more task, if the limit lets it.
+    /// Counts one more running task, if the limit allows it.
     pub(super) fn take_a_place(&self) -> bool {
         let places = self.limits().tasks;
         let more = |running| (running < places).then_some(running + 1);
@@ -200,18 +199,18 @@ impl Run {
         self.running.fetch_sub(1, Ordering::Relaxed);
     }
 
-    /// Keeps a task to be waited for at the end of the run.
+    /// Keeps a task until the end of the run, which waits for it.
     pub(super) fn keep(&self, task: Spawned) {
         self.spawned.lock().unwrap_or_else(PoisonError::into_inner).push(task);
     }
 
-    /// Waits for the tasks that no script waited for. An error that one of them throws is the run's.
+    /// Waits for the tasks for which no script has waited. An error of one of them ends the run.
     fn wait_for_all(&self) {
         let next = || self.spawned.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        // Not under the lock: a task that is waited for may spawn others.
+        // Outside the lock, because the task may spawn others meanwhile.
         while let Some(task) = next() {
             match task.join() {
-                // What no script can catch ended the run already, or was the end of a cancelled task.
+                // An error that no script can catch has ended the run already, or belongs to a cancelled task.
                 Some(Err(error)) if error.unwrap_inner().is_catchable() => {
                     self.stop(Ending::from(&*error));
                 }

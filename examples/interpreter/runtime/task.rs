@@ -10,8 +10,7 @@ use cove_trace::{ENTRY_TASK, Timing};
 use super::Run;
 use super::ending::Ending;
 
-/// A task of a run. Each one has an engine of its own, on a thread of its own, and every host call of that engine knows
-/// its task.
+/// A task of a run. Each task has its own engine on its own thread, and the engine's host calls know their task.
 pub(crate) struct Task {
     id: u64,
     parent: Option<Arc<Task>>,
@@ -25,7 +24,7 @@ impl Task {
         Self::start(ENTRY_TASK, None, run)
     }
 
-    /// A task spawned by `parent`, under an id that the run did not use yet.
+    /// Creates a task that `parent` spawns, with a new id.
     pub(crate) fn spawned_by(parent: &Arc<Self>) -> Self {
         Self::start(parent.run.next_task(), Some(Arc::clone(parent)), Arc::clone(&parent.run))
     }
@@ -42,7 +41,7 @@ impl Task {
         &self.run
     }
 
-    /// Time spent so far: in the task itself, and waiting for the host.
+    /// The time spent in the task itself and in waiting for the host.
     pub(crate) fn timing(&self) -> &Timing {
         &self.timing
     }
@@ -56,18 +55,18 @@ impl Task {
         self.cancelled.load(Ordering::Relaxed) || self.parent.as_ref().is_some_and(|parent| parent.is_cancelled())
     }
 
-    /// Why this task has to stop here, if it has to.
+    /// Returns why this task must stop now, if it must.
     pub(crate) fn must_stop(&self) -> Option<Ending> {
         self.run.stopped().or_else(|| (self.is_cancelled() && !self.is_replaying_on()).then(Ending::of_cancelled_task))
     }
 
-    /// Whether this task has calls to replay yet: how far a cancelled task gets is up to the moment at which it is cancelled, so
-    /// it goes on until it has made the calls that were recorded of it.
+    /// Whether this task has recorded calls left. A cancelled task continues until it has made them all, because the
+    /// moment of its cancellation differs between runs.
     fn is_replaying_on(&self) -> bool {
         self.run.replaying().is_some_and(|replaying| replaying.has_calls_left(self))
     }
 
-    /// Sleeps that long, or until the task has to stop.
+    /// Sleeps for `duration`, or until the task must stop.
     pub(crate) fn sleep(&self, duration: Duration) -> Result<(), Ending> {
         const STEP: Duration = Duration::from_millis(2);
         let began = Instant::now();

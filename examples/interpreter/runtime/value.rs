@@ -1,7 +1,7 @@
 //! rhai's values as a trace writes them.
 //!
-//! This is all that an interpreter needs for its values: a wrapper made on the fly around a borrowed `Dynamic`, the name
-//! of its type, and how it is written. Nothing is cloned, and no text is made.
+//! An interpreter needs no more for its values: a wrapper around a borrowed `Dynamic`, the name of its type, and a
+//! method that writes it. Nothing is cloned, and no text is built.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -14,7 +14,7 @@ use super::failure::Refusal;
 use super::modules::documents::Document;
 use super::modules::tasks::Spawned;
 
-/// A rhai value that stands in a trace event.
+/// A rhai value in a trace event.
 pub(crate) struct Traced<'a>(pub(crate) &'a Dynamic);
 
 impl TraceValue for Traced<'_> {
@@ -25,7 +25,7 @@ impl TraceValue for Traced<'_> {
     fn write(&self, out: ValueWriter<'_>) {
         let value = self.0;
         if value.is_shared() {
-            // A variable that a closure captured. The host is given what it holds, so that is what is recorded.
+            // A variable that a closure captured. The host gets its content, so the content is recorded.
             match value.read_lock::<Dynamic>() {
                 Some(held) => Traced(&held).write(out),
                 None => out.opaque(LOCKED, "locked"),
@@ -53,7 +53,7 @@ impl TraceValue for Traced<'_> {
         } else if let Some(document) = value.read_lock::<Document>() {
             out.resource(DOCUMENT, document.id());
         } else {
-            // A function (what it captured is not shown), a task, and whatever else has no form in a trace.
+            // A function (without its captures), a task, or anything else that a trace cannot represent.
             out.opaque(type_name(value), Shown(value));
         }
     }
@@ -62,10 +62,10 @@ impl TraceValue for Traced<'_> {
 const MAP: &str = "Map";
 const DOCUMENT: &str = "Document";
 
-/// What stands for a captured variable while somebody else is writing to it.
+/// The type name of a captured variable that another thread is writing to.
 const LOCKED: &str = "Shared";
 
-/// The name of the type that [`Traced::write`] writes.
+/// Returns the name of the type that [`Traced::write`] writes.
 fn type_name(value: &Dynamic) -> &'static str {
     if value.is_shared() {
         value.read_lock::<Dynamic>().map_or(LOCKED, |held| type_name(&held))
@@ -90,13 +90,13 @@ fn type_name(value: &Dynamic) -> &'static str {
     } else if value.is::<Spawned>() {
         "Task"
     } else {
-        // rhai calls a type of the host's by its Rust path.
+        // rhai names a host type by its Rust path.
         let path = value.type_name();
         path.rsplit_once("::").map_or(path, |(_, name)| name)
     }
 }
 
-/// A rhai value as it is shown to people. Of a type of the host's, rhai itself shows the name only.
+/// Displays a rhai value. rhai itself would display only the name of a host type.
 pub(crate) struct Shown<'a>(pub(crate) &'a Dynamic);
 
 impl fmt::Display for Shown<'_> {
@@ -109,7 +109,7 @@ impl fmt::Display for Shown<'_> {
         } else if let Some(refusal) = value.read_lock::<Refusal>() {
             refusal.fmt(f)
         } else if value.read_lock::<FnPtr>().is_some_and(|function| function.is_anonymous()) {
-            // The engine names it by a hash that is another one in each process, which says nothing about the run.
+            // Its name is a hash that differs in every process.
             f.write_str("Fn(anonymous)")
         } else {
             value.fmt(f)

@@ -1,7 +1,7 @@
-//! The one place that every host call goes through.
+//! The one function through which all host calls go.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use cove_trace::{ENTRY_TASK, HostCall, HostOutcome, LiveArgs, RecordedValue, RunOutcome, TraceEvent};
 use mlua::Value;
@@ -11,33 +11,36 @@ use super::host::{Args, Operation};
 use super::value::Traced;
 use super::{Ending, Run};
 
-/// Makes a host call: checks that it may be made, runs the host's function, times the wait, and records all of it. In a replay
-/// the trace is asked instead of the host.
+/// Makes a host call: checks whether it is allowed, runs the host's function, measures the wait, and records the call.
+/// In a replay, the trace answers instead of the host.
 ///
-/// Whichever coroutine calls, it is the same task that waits: no two of them ever run at a time.
+/// All coroutines are one task, because no two of them run at the same time.
 pub(super) fn call(run: &Run, operation: &Operation, args: Args<'_>) -> mlua::Result<Value> {
-    let (answer, wait) = run.timing().wait_for(|| {
-        let function = AssertUnwindSafe(|| match run.replaying() {
-            Some(replaying) => replaying.answer(run, operation, args),
-            None => run.admit(operation).and_then(|()| (operation.function)(run, args)),
-        });
-        catch_unwind(function).unwrap_or_else(|_| {
-            run.stop(Ending::new(RunOutcome::Invariant, "a panic in the host"));
-            Err(Failure::Panic)
-        })
+    let sink = run.sink();
+    // Without a trace, the clock is not read.
+    let started = sink.is_recording().then(Instant::now);
+    let function = AssertUnwindSafe(|| match run.replaying() {
+        Some(replaying) => replaying.answer(run, operation, args),
+        None => run.admit(operation).and_then(|()| (operation.function)(run, args)),
+    });
+    let answer = catch_unwind(function).unwrap_or_else(|_| {
+        run.stop(Ending::new(RunOutcome::Invariant, "a panic in the host"));
+        Err(Failure::Panic)
     });
 
-    let granted = !matches!(answer, Err(Failure::NotGranted));
-    let sink = run.sink();
-    if sink.is_recording() {
+    if let Some(started) = started {
+        let granted = !matches!(answer, Err(Failure::NotGranted));
+        // A refused call does not wait for the host.
+        let wait = if granted { started.elapsed() } else { Duration::ZERO };
+        run.timing().add_wait(wait);
+        // The event borrows this wrapper, so it gets a name.
         let result = answer.as_ref().map(Traced);
-        // A host function only reads its arguments and runs no script, so they still are what the script passed.
+        // A host function only reads its arguments and runs no script, so they are still as the script passed them.
         LiveArgs::with(args.values.iter().map(Traced), |args| {
             sink.record(&TraceEvent::HostCall(HostCall {
                 task: ENTRY_TASK,
                 site: operation.site(),
-                // A call that is refused does not wait for the host.
-                wait: if granted { wait } else { Duration::ZERO },
+                wait,
                 granted,
                 args,
                 outcome: match &result {

@@ -1,4 +1,4 @@
-//! How a run came to its end.
+//! How a run ended.
 
 use std::fmt;
 
@@ -7,12 +7,12 @@ use mlua::{Error, Function, Lua, Value};
 
 use super::failure::{Raised, root};
 
-/// How a run came to its end.
+/// How a run ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Ending {
     pub(crate) outcome: RunOutcome,
-    /// Words for it. Where the program did not choose them (every outcome but success and error) a redacted trace keeps
-    /// them, so they hold nothing that the program computed.
+    /// A redacted trace keeps the message of every outcome but success and error. Such a message must not contain
+    /// anything that the program computed.
     pub(crate) message: Option<String>,
 }
 
@@ -23,12 +23,13 @@ impl Ending {
         Self { outcome, message: Some(message.into()) }
     }
 
-    /// The memory counts as work that the host pays for: the format has no outcome of its own for it.
+    /// Memory counts as fuel, because the format has no outcome for it.
     pub(super) fn out_of_memory() -> Self {
         Self::new(RunOutcome::Fuel, "the memory is used up")
     }
 
-    /// The end by an error of the engine itself, in other words than its own: those can quote the program's values.
+    /// The end by an error of the engine itself. The engine's own message can quote the program's values, so it is
+    /// replaced.
     pub(super) fn by_engine(error: &Error) -> Self {
         match root(error) {
             Error::MemoryError(_) => Self::out_of_memory(),
@@ -44,15 +45,15 @@ impl fmt::Display for Ending {
     }
 }
 
-/// Tells what a script ends with by the error that nobody in it catches.
+/// Determines how a script ends from an error that it does not catch.
 ///
-/// Lua's own faults and a script's `error("...")` are both texts, so it takes a look at who raised them.
+/// Lua's own faults and a script's `error("...")` are both texts, so the function that raised them decides.
 pub(super) struct Judge {
     error: Function,
     assert: Function,
 }
 
-/// The faults that Lua finds, as its messages begin. The rest of a message can quote what the program computed.
+/// The beginnings of Lua's messages about faults. The rest of such a message can quote the program's values.
 const FAULTS: [&str; 8] = [
     "attempt to index",
     "attempt to call",
@@ -65,12 +66,12 @@ const FAULTS: [&str; 8] = [
 ];
 
 impl Judge {
-    /// Made before a script can put other functions in the place of these.
+    /// Call it before a script can replace these functions.
     pub(super) fn new(lua: &Lua) -> mlua::Result<Self> {
         Ok(Self { error: lua.globals().get("error")?, assert: lua.globals().get("assert")? })
     }
 
-    /// Where the error was raised and has not unwound the stack yet.
+    /// Call it where the error was raised, before the stack is unwound.
     pub(super) fn ending(&self, lua: &Lua, thrown: &Value) -> Ending {
         match thrown {
             Value::Error(error) => match root(error) {
@@ -95,14 +96,14 @@ impl Judge {
             _ if text.contains("stack overflow") => Ending::new(RunOutcome::CallDepth, "calls nested too deep"),
             _ if text.contains("not enough memory") => Ending::out_of_memory(),
             _ if fault.is_some() => broken(lua, fault.unwrap_or(&"")),
-            // A function of Lua's library, which is also what passes on the errors of a wrapped coroutine.
+            // A function of Lua's library. It also passes on the errors of a wrapped coroutine.
             Some((_, "C")) => Ending::new(RunOutcome::Error, text),
             _ => broken(lua, "a fault in the script"),
         }
     }
 }
 
-/// The end by a broken invariant: which kind, and the line that the script had come to.
+/// The end by a broken invariant: its kind, and the line of the script.
 fn broken(lua: &Lua, what: &str) -> Ending {
     let line = |level| {
         lua.inspect_stack(level, |frame| {

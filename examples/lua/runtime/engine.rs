@@ -1,4 +1,4 @@
-//! The Lua engine: the language without any way around the host, and how a script runs on it.
+//! The Lua engine, without any way around the host, and the run of a script on it.
 
 use std::rc::Rc;
 
@@ -12,10 +12,10 @@ use super::host::{self, Operation};
 use super::run::Program;
 use super::{Ending, Run};
 
-/// Lua with the operations of a host. Of its library, nothing that reads a clock, a file or the process.
+/// Lua with the operations of a host, and without the library functions that access clocks, files or the process.
 pub(super) struct Engine {
     lua: Lua,
-    /// How many collections came to their end so far.
+    /// Returns the number of completed collections.
     collections: Function,
 }
 
@@ -28,7 +28,7 @@ impl Engine {
         Ok(Self { lua, collections })
     }
 
-    /// Runs the script of `run` to its end. What it ends with, if it is an error, is decided where it was raised.
+    /// Runs the script of `run` to its end. An error is judged where it is raised.
     pub(super) fn run(&self, run: &Rc<Run>) -> mlua::Result<()> {
         let lua = &self.lua;
         let script = compile(lua, run.program())?;
@@ -46,19 +46,19 @@ impl Engine {
         lua.set_memory_limit(run.limits().memory)?;
         let (succeeded, _): (bool, Value) = protected.call((script, judge, args))?;
         if !succeeded {
-            // Of all errors, only this one does not come before the judge.
+            // The only error for which Lua does not call the judge.
             run.stop(Ending::out_of_memory());
         }
         Ok(())
     }
 
-    /// What Lua says of its heap. It does not count objects, and of its pauses it says nothing; so no single collection is
-    /// recorded, and most of this stays unknown.
+    /// Returns what Lua reports about its heap. It reports neither objects nor pauses, so single collections are not
+    /// recorded and most figures are unknown.
     pub(super) fn heap(&self) -> mlua::Result<HeapSummary> {
-        // The limits were the script's.
+        // The limits apply to the script only.
         self.lua.remove_global_hook();
         self.lua.set_memory_limit(0)?;
-        // What is alive is known once what is dead is gone.
+        // After a collection, only live bytes are left.
         self.lua.gc_collect()?;
         Ok(HeapSummary {
             collections: self.collections.call(())?,
@@ -68,22 +68,22 @@ impl Engine {
     }
 }
 
-/// Compiles a script: its text, that is, and never the bytecode that Lua would take without a check.
+/// Compiles a script from text. Lua would load bytecode without validation.
 pub(super) fn compile(lua: &Lua, program: &Program) -> mlua::Result<Function> {
     lua.load(&*program.text).set_name(format!("@{}", program.file)).set_mode(ChunkMode::Text).into_function()
 }
 
-/// How many instructions run between two looks at the limits.
+/// The number of instructions between two checks of the limits.
 const STEP: u32 = 1_000;
 
-/// Looks at the limits of `run` at every so many instructions, of this coroutine and those that it will create.
+/// Checks the limits of `run` after every `every` instructions, in this coroutine and those that it creates.
 fn watch(lua: &Lua, run: &Rc<Run>, every: u32) -> mlua::Result<()> {
     let watched = Rc::clone(run);
     lua.set_global_hook(HookTriggers::new().every_nth_instruction(every), move |lua, _| {
         if !watched.must_stop_after(u64::from(every)) {
             return Ok(VmState::Continue);
         }
-        // A script may catch this. From here on, the next instruction outside of what caught it raises it again.
+        // A script may catch this. From now on, every instruction raises it again.
         watch(lua, &watched, 1)?;
         Err(Raised::Stopped.into())
     })

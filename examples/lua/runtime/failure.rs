@@ -1,4 +1,4 @@
-//! Why a host call gave no value: what the trace says about it, and what the script is told.
+//! Why a host call returned no value: its outcome in the trace, and the error for the script.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -8,24 +8,23 @@ use mlua::Error;
 
 use super::host::Operation;
 
-/// What a trace says of a call whose function panicked. The run is over then.
+/// The recorded error of a call whose function panicked. The run is over.
 pub(crate) const PANICKED: &str = "the host's function panicked";
 
-/// What a trace says of a call whose result Lua could not take.
+/// The recorded error of a call whose result did not fit into Lua's memory.
 pub(crate) const NO_ROOM: &str = "Lua had no room for the answer";
 
-/// Why a host call gave no value.
+/// Why a host call returned no value.
 pub(crate) enum Failure {
     /// The program does not hold the capability. The host was not reached.
     NotGranted,
-    /// The operation takes other arguments than these. The host was not reached.
+    /// The arguments are wrong. The host was not reached.
     Arguments,
-    /// The run is over, by a limit that this call went beyond or by something before it. The host was not reached.
+    /// The run is over, because this call exceeds a limit or for an earlier reason. The host was not reached.
     Stopped,
-    /// The host tried and failed. Why, in the host's own words, which a redacted trace keeps: so nothing of an argument is
-    /// in it.
+    /// The host tried and failed, with this message. A redacted trace keeps it, so it must not quote an argument.
     Error(Cow<'static, str>),
-    /// Lua could not take what the host had to say.
+    /// Lua could not take the result.
     Engine(Error),
     /// The host's function panicked. The run is over.
     Panic,
@@ -36,7 +35,7 @@ impl Failure {
         Self::Error(said.into())
     }
 
-    /// The call's outcome in a trace; none when it did not reach the host.
+    /// The call's outcome in a trace. `None` if it did not reach the host.
     pub(crate) fn outcome(&self) -> Option<HostOutcome<'_>> {
         match self {
             Self::NotGranted | Self::Arguments | Self::Stopped => None,
@@ -46,7 +45,7 @@ impl Failure {
         }
     }
 
-    /// What the script is told about its call of `operation`.
+    /// Returns the error for the script that called `operation`.
     pub(crate) fn raise(self, operation: &Operation) -> Error {
         let site = operation.site();
         let (module, op, capability) = (site.module(), site.op(), site.capability());
@@ -66,15 +65,15 @@ impl From<Error> for Failure {
     }
 }
 
-/// What the host raises. Its type tells it from what a script raises, also when a script catches it and raises it again.
+/// An error of the host. Its type differs from the errors of a script, even if a script catches it and raises it again.
 #[derive(Debug)]
 pub(crate) enum Raised {
-    /// The host did not do what it was asked for.
+    /// The host refused the call.
     Refusal(String),
     /// The host tried and failed.
     Error(Cow<'static, str>),
-    /// The run is over. A script that catches this makes no more host calls, and gets no further than to the next look at the
-    /// limits.
+    /// The run is over. A script that catches this can make no more host calls, and runs only until the next check of
+    /// the limits.
     Stopped,
 }
 
@@ -96,7 +95,7 @@ impl From<Raised> for Error {
     }
 }
 
-/// An error without the tracebacks that Lua wraps it in on its way.
+/// Returns the error without the tracebacks in which Lua wraps it.
 pub(crate) fn root(error: &Error) -> &Error {
     match error {
         Error::CallbackError { cause, .. } | Error::WithContext { cause, .. } => root(cause),

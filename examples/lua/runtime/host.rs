@@ -1,4 +1,4 @@
-//! The operations of a host, and how they get into an engine.
+//! The operations of a host, and their registration in an engine.
 
 use std::process;
 use std::rc::Rc;
@@ -12,41 +12,41 @@ use super::failure::{Failure, Raised};
 use super::modules::files::File;
 use super::modules::kv::Store;
 
-/// What a host function answers.
+/// The result of a host function.
 pub(crate) type Answer = Result<Value, Failure>;
 
-/// Makes the bytes that a call shows to the person at the terminal.
+/// Returns the bytes that a call prints.
 pub(crate) type Shows = fn(Args<'_>) -> mlua::Result<Vec<u8>>;
 
 /// An operation of the host.
 pub(crate) struct Operation {
-    /// Rendered once, when the operations are put together; every call's line starts from it.
+    /// Rendered once, when the operation is created. Each call copies it into its line.
     site: RenderedCallSite,
-    /// Its arguments, in words.
+    /// A description of its arguments.
     pub(super) takes: &'static str,
     pub(super) function: fn(&Run, Args<'_>) -> Answer,
-    /// What a call shows to the person at the terminal, if it does that.
+    /// The output of a call, if it prints something.
     pub(super) shows: Option<Shows>,
 }
 
 impl Operation {
-    /// The operation `name` of `module`: it asks for `capability` and is done by `function`.
+    /// Creates the operation `name` of `module`. It needs `capability`, and calls `function`.
     pub(crate) fn new(module: &str, name: &str, capability: &str, function: fn(&Run, Args<'_>) -> Answer) -> Self {
         let site = RenderedCallSite::new(module, name, capability);
         Self { site, takes: "anything", function, shows: None }
     }
 
-    /// The same operation, which takes these arguments, in words.
+    /// Describes the arguments.
     pub(crate) fn taking(self, takes: &'static str) -> Self {
         Self { takes, ..self }
     }
 
-    /// The same operation, which shows the person at the terminal what `shows` makes of its arguments.
+    /// Declares that a call prints what `shows` returns for its arguments.
     pub(crate) fn showing(self, shows: Shows) -> Self {
         Self { shows: Some(shows), ..self }
     }
 
-    /// The same operation with no host behind it: calling it ends the process.
+    /// Removes the host's function. A call aborts the process.
     pub(crate) fn unplugged(self) -> Self {
         Self { function: |_, _| process::abort(), ..self }
     }
@@ -56,7 +56,7 @@ impl Operation {
     }
 }
 
-/// The arguments of a host call, and the engine that they came from.
+/// The arguments of a host call, and their engine.
 #[derive(Clone, Copy)]
 pub(crate) struct Args<'a> {
     pub(crate) lua: &'a Lua,
@@ -64,15 +64,15 @@ pub(crate) struct Args<'a> {
 }
 
 impl Args<'_> {
-    /// The argument at `index`, which has to be a `T`.
+    /// Returns the argument at `index`, which must be a `T`.
     pub(crate) fn get<T: FromLua>(self, index: usize) -> Result<T, Failure> {
         let value = self.values.get(index).cloned().unwrap_or_default();
         T::from_lua(value, self.lua).map_err(|_| Failure::Arguments)
     }
 }
 
-/// Gives the scripts that `lua` runs the operations of `run`, each in the table of its module. The handles that a module
-/// gives out have its operations as their methods.
+/// Registers `operations` in `lua`, each in the table of its module. The operations are also methods of the module's
+/// handles.
 pub(crate) fn register(lua: &Lua, run: &Rc<Run>, operations: Vec<Operation>) -> mlua::Result<()> {
     for operation in operations {
         let (module, op) = (operation.site().module().to_owned(), operation.site().op().to_owned());
@@ -86,12 +86,12 @@ pub(crate) fn register(lua: &Lua, run: &Rc<Run>, operations: Vec<Operation>) -> 
     add_methods::<Store>(lua, "kv")
 }
 
-/// The table of a module, a new one if there is none yet.
+/// Returns the table of a module, and creates it if necessary.
 fn module_table(lua: &Lua, module: &str) -> mlua::Result<Table> {
     if let Some(table) = lua.globals().raw_get(module)? {
         return Ok(table);
     }
-    // The name that is missing can be one that the program made up while it ran, so the message does not say it.
+    // The program may have computed the missing name, so the message does not contain it.
     let message = format!("{module} has no such operation");
     let missing = lua.create_function(move |_, _: Variadic<Value>| -> mlua::Result<()> {
         Err(Raised::Refusal(message.clone()).into())

@@ -1,7 +1,7 @@
-//! A small runtime around Lua that records what its scripts ask of their host.
+//! A small runtime around Lua that records the host calls of its scripts.
 //!
-//! [`call`] is the one place that every host call goes through, and [`value`] the wrapper around Lua's values: these two are
-//! the glue between engine and trace. The rest is the interpreter itself.
+//! [`call`] has the one function through which all host calls go, and [`value`] the wrapper of Lua's values. These two
+//! connect the engine with the trace. The rest is the interpreter itself.
 
 mod call;
 mod ending;

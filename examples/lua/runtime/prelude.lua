@@ -1,9 +1,9 @@
--- Runs before a script, and takes from it what would lead around the host. Gives the runtime a function that says how many
--- collections came to their end so far.
+-- Runs before a script, and removes the functions that would bypass the host. Returns a function that counts the
+-- completed collections.
 
 local set_metatable, raw_get, raise, type_of = setmetatable, rawget, error, type
 
--- What one collection finds dead is replaced by its like for the next one to find.
+-- Each collection finalizes one sentinel, which creates the next one.
 local collections = 0
 local sentinel = {}
 function sentinel.__gc()
@@ -12,8 +12,8 @@ function sentinel.__gc()
 end
 set_metatable({}, sentinel)
 
--- A finalizer would run when it likes: outside every limit, after the end of the run, and when the functions of the host
--- are gone already.
+-- A finalizer would run at any time: outside every limit, after the end of the run, and when the functions of the host
+-- are gone.
 function setmetatable(table, metatable)
     if type_of(metatable) == "table" and raw_get(metatable, "__gc") ~= nil then
         raise("there are no finalizers", 2)
@@ -21,10 +21,10 @@ function setmetatable(table, metatable)
     return set_metatable(table, metatable)
 end
 
--- Files, and code that nobody has checked.
+-- They load files and unchecked code.
 dofile, loadfile, load, warn = nil, nil, nil, nil
 
--- Chance that a replay could not repeat.
+-- A replay must see the same random numbers.
 math.randomseed(0)
 
 print = console.print

@@ -1,4 +1,4 @@
-//! The trace in the place of the host: what a script asks for is answered with what was recorded.
+//! Answers host calls from a trace.
 
 use std::io::{self, Write};
 
@@ -13,10 +13,10 @@ use super::modules::kv::Store;
 use super::value::{BYTES, ENTRIES, TABLE, Traced};
 use super::{Ending, Run};
 
-/// A run's calls, answered from a trace.
+/// Answers the calls of a run from a trace.
 pub(crate) struct Replaying {
     replay: Replay,
-    /// Whether to show the person at the terminal what the script shows.
+    /// Whether to print what the script prints.
     shows: bool,
 }
 
@@ -25,7 +25,7 @@ impl Replaying {
         Self { replay, shows }
     }
 
-    /// What the recorded run got for this call.
+    /// Returns the recorded result of this call.
     pub(super) fn answer(&self, run: &Run, operation: &Operation, args: Args<'_>) -> Answer {
         let answer =
             LiveArgs::with(args.values.iter().map(Traced), |args| self.replay.call(ENTRY_TASK, operation.site(), args));
@@ -43,7 +43,7 @@ impl Replaying {
             }
             Ok(Recorded::Error(message)) => Err(Failure::error(message)),
             Ok(Recorded::NotGranted) => Err(Failure::NotGranted),
-            // The call that went beyond a limit is the last one.
+            // The call that exceeded a limit is the last one.
             Ok(Recorded::NotDispatched) if self.is_at_a_limit() => Err(self.end_as_recorded(run)),
             Ok(Recorded::NotDispatched) => Err(Failure::Arguments),
             Ok(Recorded::NotRecordable | Recorded::Stopped | Recorded::Perform) => Err(self.end_as_recorded(run)),
@@ -53,14 +53,14 @@ impl Replaying {
         }
     }
 
-    /// Sums up, when the run has ended like this.
+    /// Ends the replay of a run that ended like this.
     pub(crate) fn finish(&self, ending: &Ending) -> Conclusion {
         self.replay.finish(ending.outcome, ending.message.as_deref())
     }
 
     fn show(&self, operation: &Operation, args: Args<'_>) -> mlua::Result<()> {
         if let Some(shows) = operation.shows.filter(|_| self.shows) {
-            // The script was told that it worked; whoever closed the terminal does not change that.
+            // The recorded call succeeded, so a closed terminal does not matter.
             let _ = io::stdout().lock().write_all(&shows(args)?);
         }
         Ok(())
@@ -82,7 +82,7 @@ fn stop(run: &Run, outcome: RunOutcome, message: &str) -> Failure {
     Failure::Stopped
 }
 
-/// A recorded value as Lua has it; none for one that no operation of this host gives.
+/// Converts a recorded value. Returns `None` for a value that no operation of this host returns.
 fn lua_value(lua: &Lua, value: Value) -> mlua::Result<Option<mlua::Value>> {
     Ok(Some(match value {
         Value::Unit => mlua::Value::Nil,
@@ -127,7 +127,7 @@ fn lua_value(lua: &Lua, value: Value) -> mlua::Result<Option<mlua::Value>> {
     }))
 }
 
-/// The bytes that `BYTES` shows as text.
+/// Returns the bytes of a text in a `BYTES` case.
 fn as_bytes(text: &str) -> Vec<u8> {
     text.chars().filter_map(|character| u8::try_from(character).ok()).collect()
 }

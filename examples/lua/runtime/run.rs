@@ -1,4 +1,4 @@
-//! A run of a script, from its entry to its end.
+//! The run of a script, from its entry to its end.
 
 use std::cell::{Cell, OnceCell};
 use std::collections::BTreeSet;
@@ -28,11 +28,11 @@ pub(crate) struct Program {
     pub(super) text: Vec<u8>,
 }
 
-/// What a run begins with, as Lua calls it.
+/// Lua's name for the code with which a run begins.
 const ENTRY: &str = "main chunk";
 
 impl Program {
-    /// Reads a script, and makes sure that it compiles.
+    /// Reads a script, and checks that it compiles.
     pub(crate) fn load(path: &Path) -> Result<Self, Box<dyn Error>> {
         let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let program = Self { file, text: fs::read(path)? };
@@ -45,7 +45,7 @@ impl Program {
     }
 }
 
-/// What a program runs against.
+/// The surroundings of a program.
 pub(crate) struct Setup {
     /// The directory of its files.
     pub(crate) files: PathBuf,
@@ -54,18 +54,18 @@ pub(crate) struct Setup {
     /// The capabilities that it holds.
     pub(crate) granted: BTreeSet<String>,
     pub(crate) limits: Limits,
-    /// Where the trace goes.
+    /// The sink of the trace.
     pub(crate) sink: Arc<dyn TraceSink>,
-    /// What is asked in the place of the host, in a replay.
+    /// Answers host calls in a replay.
     pub(crate) replaying: Option<Rc<Replaying>>,
 }
 
-/// What a run may use up.
+/// The limits of a run.
 #[derive(Debug, Clone)]
 pub(crate) struct Limits {
     /// Instructions of Lua's virtual machine.
     pub(crate) instructions: u64,
-    /// Bytes at a time.
+    /// Bytes of memory.
     pub(crate) memory: usize,
     pub(crate) host_calls: u64,
     pub(crate) time: Duration,
@@ -77,7 +77,7 @@ impl Default for Limits {
     }
 }
 
-/// A run, and what its host keeps for it.
+/// A run, and the state that its host keeps.
 pub(crate) struct Run {
     program: Program,
     setup: Setup,
@@ -90,8 +90,7 @@ pub(crate) struct Run {
 }
 
 impl Run {
-    /// Runs `program` against a host of these `operations`, and records it: from the entry to an end that is recorded
-    /// whatever way it came about.
+    /// Runs `program` with a host of these `operations`, and records the run. Its end is recorded, however it ends.
     pub(crate) fn execute(program: Program, operations: Vec<Operation>, setup: Setup) -> Ending {
         let run = Rc::new(Self {
             program,
@@ -117,7 +116,7 @@ impl Run {
         sink.record(&TraceEvent::EntryExit { module, function: ENTRY, cpu: timing.cpu(), wait: timing.wait() });
 
         let ending = run.stop(Ending::SUCCESS);
-        // An engine that did not start, or has no room for the question, has nothing to say.
+        // An engine that did not start, or has no memory left, reports nothing.
         let heap = engine.and_then(|engine| engine.heap()).unwrap_or_default();
         sink.record(&TraceEvent::HeapSummary(heap));
         sink.record(&TraceEvent::RunEnded { outcome: ending.outcome, message: ending.message.as_deref() });
@@ -148,7 +147,7 @@ impl Run {
         &self.setup.sink
     }
 
-    /// Time spent so far: in the script itself, and waiting for the host.
+    /// The time spent in the script itself and in waiting for the host.
     pub(super) fn timing(&self) -> &Timing {
         &self.timing
     }
@@ -157,12 +156,12 @@ impl Run {
         &self.stores
     }
 
-    /// A number that no handle of this run had before.
+    /// Returns a number that no handle of this run has had.
     pub(super) fn next_handle(&self) -> i64 {
         add(&self.last_handle, 1)
     }
 
-    /// Whether this call may be made: the program holds the capability, and has calls left.
+    /// Checks that the program holds the capability and has calls left.
     pub(super) fn admit(&self, operation: &Operation) -> Result<(), Failure> {
         if !self.setup.granted.contains(operation.site().capability()) {
             return Err(Failure::NotGranted);
@@ -173,12 +172,12 @@ impl Run {
         if self.must_stop_after(0) { Err(Failure::Stopped) } else { Ok(()) }
     }
 
-    /// Ends the run with `ending`, unless its end is decided already. Gives the one that it comes to.
+    /// Stops the run with `ending`, unless it was stopped before. Returns how it ends.
     pub(super) fn stop(&self, ending: Ending) -> Ending {
         self.ending.get_or_init(|| ending).clone()
     }
 
-    /// Whether the script has to stop, now that it ran so many instructions more.
+    /// Adds `instructions` to those run so far. Returns whether the script must stop.
     pub(super) fn must_stop_after(&self, instructions: u64) -> bool {
         if add(&self.instructions, instructions) > self.limits().instructions {
             self.stop(Ending::new(RunOutcome::Fuel, "too many instructions"));
@@ -190,7 +189,7 @@ impl Run {
     }
 }
 
-/// Adds to a count, and gives what it comes to.
+/// Adds to a count, and returns the sum.
 fn add<N: Copy + std::ops::Add<Output = N>>(count: &Cell<N>, more: N) -> N {
     count.set(count.get() + more);
     count.get()

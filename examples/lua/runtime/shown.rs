@@ -1,4 +1,4 @@
-//! Lua's values as people see them.
+//! Lua's values as text for people.
 
 use std::fmt;
 
@@ -7,8 +7,8 @@ use mlua::thread::ThreadStatus;
 
 use super::failure::root;
 
-/// A value that is no text and no number, as it is shown to people: nothing of it that differs from run to run, such as an
-/// address, and nothing that a function has captured.
+/// Displays a value that is neither text nor number, without anything that differs from run to run, such as an address,
+/// and without a function's captures.
 pub(crate) struct Shown<'a>(pub(crate) &'a Value);
 
 impl fmt::Display for Shown<'_> {

@@ -1,7 +1,7 @@
 //! Lua's values as a trace writes them.
 //!
-//! This is all that an interpreter needs for its values: a wrapper made on the fly around a borrowed [`Value`], the name
-//! of its type, and how it is written. None of Lua's own code runs for it: metatables are not asked.
+//! An interpreter needs no more for its values: a wrapper around a borrowed [`Value`], the name of its type, and a
+//! method that writes it. It runs no Lua code, because it ignores metatables.
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -14,7 +14,7 @@ use super::modules::files::File;
 use super::modules::kv::Store;
 use super::shown::Shown;
 
-/// A Lua value that stands in a trace event.
+/// A Lua value in a trace event.
 pub(crate) struct Traced<'a>(pub(crate) &'a Value);
 
 impl TraceValue for Traced<'_> {
@@ -27,13 +27,13 @@ impl TraceValue for Traced<'_> {
     }
 }
 
-/// How many entries of tables are recorded of one argument or result.
+/// The most table entries that are recorded of one argument or result.
 ///
-/// A table that holds itself ends at the depth that a trace has room for. One that holds itself twice would be written
-/// 2^127 times until then, and so would a chain of tables that each hold the next one twice.
+/// A table that contains itself ends at the depth limit of a trace. A table that contains itself twice, or a chain of
+/// tables that each contain the next one twice, would be written 2^127 times before.
 const MAX_PARTS: usize = 10_000;
 
-/// The entries of tables that may still be written.
+/// The number of table entries that may still be written.
 struct Room(Cell<usize>);
 
 impl Room {
@@ -46,20 +46,20 @@ impl Room {
 
 pub(super) const TABLE: &str = "Table";
 
-/// The case of an enumeration for tables that are neither arrays nor structs.
+/// The enum case of tables that are neither arrays nor structs.
 pub(super) const ENTRIES: &str = "entries";
 
 const STRING: &str = "String";
 
-/// The case of an enumeration for strings that are not UTF-8: it carries a text in which each byte is the character of that
-/// number, so that a replay can give them back. `ValueWriter::bytes` would be for people to read.
+/// The enum case of strings that are not UTF-8. It carries a text with one character per byte, from which a replay
+/// restores the bytes. `ValueWriter::bytes` would lose them.
 pub(super) const BYTES: &str = "bytes";
 
 fn as_text(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| char::from(*byte)).collect()
 }
 
-/// The name of the type that [`write`] writes.
+/// Returns the name of the type that [`write`] writes.
 fn type_name(value: &Value) -> Cow<'static, str> {
     match value {
         Value::Nil => "Unit".into(),
@@ -71,7 +71,7 @@ fn type_name(value: &Value) -> Cow<'static, str> {
         Value::Function(_) => "Function".into(),
         Value::Thread(_) => "Coroutine".into(),
         Value::Error(_) => "Error".into(),
-        // A type of the host's. Scripts can't get at the metatable that its name is in.
+        // A host type. Scripts cannot access the metatable that contains its name.
         Value::UserData(data) => match data.type_name() {
             Ok(name) => name.to_string_lossy().into(),
             Err(_) => "Userdata".into(),
@@ -100,15 +100,15 @@ fn write(value: &Value, room: &Room, out: ValueWriter<'_>) {
     }
 }
 
-/// The host's number for what this value is a handle on, if it is one.
+/// Returns the host's number of the object to which this value is a handle, if it is one.
 fn handle(value: &Value) -> Option<i64> {
     let data = value.as_userdata()?;
     let file = data.borrow::<File>().map(|file| file.id());
     file.or_else(|_| data.borrow::<Store>().map(|store| store.id())).ok()
 }
 
-/// A table with the keys 1 to n and no others is an array. One whose keys are all text is a struct. Any other is the case
-/// `entries` of an enumeration, which holds pairs of key and value, so that no two keys become the same.
+/// Writes a table. With only the keys 1 to n, it is an array. With only text keys, it is a struct. Any other table is
+/// the enum case `entries` with pairs of key and value, so that all keys stay distinct.
 fn write_table(table: &Table, room: &Room, out: ValueWriter<'_>) {
     if is_sequence(table, room.0.get()) && room.take(table.raw_len()) {
         out.array(|items| {
@@ -142,7 +142,7 @@ fn write_table(table: &Table, room: &Room, out: ValueWriter<'_>) {
     }
 }
 
-/// What is never written, in whatever table it stands: the choice of this interpreter, in a full trace too.
+/// The keys whose values this interpreter never writes, not even to a full trace.
 const SECRETS: [&[u8]; 2] = [b"password", b"token"];
 
 fn write_entry(key: &Value, value: &Value, room: &Room, out: ValueWriter<'_>) {
@@ -154,7 +154,7 @@ fn write_entry(key: &Value, value: &Value, room: &Room, out: ValueWriter<'_>) {
     }
 }
 
-/// Whether the keys of a table are 1 to n, n being `most` or less. The first key that is not decides.
+/// Whether the keys of a table are 1 to n, with n at most `most`. Stops at the first other key.
 fn is_sequence(table: &Table, most: usize) -> bool {
     let length = table.raw_len();
     let mut seen = 0;
@@ -165,8 +165,8 @@ fn is_sequence(table: &Table, most: usize) -> bool {
     length <= most && table.for_each(&mut count).is_ok() && seen == length
 }
 
-/// The entries of a table, unless there is no room for them. Lua keeps them in an order that is another in each run; here,
-/// keys of one kind stand together, and texts and numbers in their own order.
+/// Returns the entries of a table, or `None` if there are too many. They are sorted by the type of the key and then by
+/// the key, because Lua's own order differs from run to run.
 fn sorted_entries(table: &Table, room: &Room) -> Option<Vec<(Value, Value)>> {
     let mut entries = Vec::new();
     let collect = |key, value| {
@@ -178,7 +178,7 @@ fn sorted_entries(table: &Table, room: &Room) -> Option<Vec<(Value, Value)>> {
     Some(entries)
 }
 
-/// What ends a walk through a table before its end.
+/// Stops an iteration over a table.
 const ENOUGH: Error = Error::StackError;
 
 fn by_key(a: &Value, b: &Value) -> Ordering {

@@ -1,5 +1,5 @@
--- Reads the log of a small web server and looks for whoever asks too often for what is not there. Takes the number of
--- times that is too often; finding somebody is an error.
+-- Reads the log of a small web server, and searches for clients that request missing pages too often. The argument is
+-- the limit. Finding such a client is an error.
 
 local limit = tonumber((...)) or 3
 

@@ -1,7 +1,7 @@
--- A day at a small exchange. Each of its gates keeps a log of the orders that came in there. The logs are merged in the order
--- of time, what meets is traded, and what every desk holds and owes is kept in a store.
+-- A day at a small exchange. Each gate has a log of its orders. The script merges the logs by time, trades matching
+-- orders, and keeps what each desk holds and owes in a store.
 
--- The orders of one log, one at a time.
+-- Iterates over the orders of one log.
 local function orders(name)
     return coroutine.create(function()
         local log = files.open(name)
@@ -23,7 +23,7 @@ local function next_order(source)
     return order
 end
 
--- The orders of all logs, in the order of time.
+-- Iterates over the orders of all logs by time.
 local function merged(names)
     local waiting = {}
     for _, name in ipairs(names) do
@@ -46,7 +46,7 @@ local function merged(names)
     end
 end
 
--- For each item, what is offered and asked for, the best first and of equal ones the oldest.
+-- The offers and requests for each item, sorted by price and then by age.
 local Book = {}
 Book.__index = Book
 
@@ -58,7 +58,7 @@ local function better(side, price, other)
     if side == "buy" then return price > other else return price < other end
 end
 
--- Keeps what is left of an order.
+-- Keeps the rest of an order.
 function Book:keep(order)
     local side = self[order.side]
     local place = #side + 1
@@ -86,7 +86,7 @@ function Book:enter(order, traded)
     end
 end
 
--- The store takes bytes: a position is two numbers of eight.
+-- The store takes bytes: a position is two numbers of eight bytes.
 local function move(ledger, desk, item, count, money)
     local key = desk .. "/" .. item
     local held, paid = 0, 0
@@ -97,7 +97,7 @@ local function move(ledger, desk, item, count, money)
     ledger:put(key, string.pack("<i8i8", held + count, paid + money))
 end
 
--- What an item is worth at the end of the day: a name with its length before it, and a float.
+-- The closing price of an item: its name, with the length before it, and a float.
 local function closing_prices(name)
     local bytes, prices, place = files.read(name), {}, 1
     while place <= #bytes do
@@ -127,7 +127,7 @@ for order in merged(files.list("orders")) do
 end
 console.print(("%d orders, %d trades, %d paid."):format(count, #trades, volume))
 
--- What one desk gained, another lost.
+-- The gains and losses of all desks cancel out.
 local closing, worth, gained = closing_prices("closing.bin"), {}, 0.0
 for _, key in ipairs(ledger:keys("")) do
     local desk, item = key:match("^(.*)/(.*)$")
@@ -141,7 +141,7 @@ end
 assert(gained == 0.0, "something was won from nobody")
 console.print("The day's results:", { worth = worth, last = trades[#trades], closing = closing })
 
--- What does not work, and is lived with.
+-- Calls that fail, and that the script survives.
 local found, why = pcall(files.read, "orders/sea.log")
 console.print("The log of the sea gate:", found or why)
 found, why = pcall(kv.open, "ledger", { user = "clerk", password = "let me in" })

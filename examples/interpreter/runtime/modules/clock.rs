@@ -16,7 +16,7 @@ pub(super) fn operations() -> Vec<Operation> {
     ]
 }
 
-/// `clock::elapsed()`: the time since the run began.
+/// `clock::elapsed()`: returns the time since the run began.
 fn elapsed(task: &Arc<Task>, _: Args<'_>) -> Answer {
     Ok(Dynamic::from(task.run().elapsed()))
 }

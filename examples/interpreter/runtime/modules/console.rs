@@ -1,4 +1,4 @@
-//! `console`: what the person at the terminal sees.
+//! `console`: the terminal.
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -14,7 +14,7 @@ pub(super) fn operations() -> Vec<Operation> {
     vec![Operation::new("console", "log", "console", 1, log).showing(line)]
 }
 
-/// `console::log(value)`: a line on standard output.
+/// `console::log(value)`: prints a line to standard output.
 fn log(_: &Arc<Task>, args: Args<'_>) -> Answer {
     writeln!(io::stdout().lock(), "{}", line(args)).map_err(|error| Failure::error(error.kind().to_string()))?;
     Ok(Dynamic::UNIT)

@@ -1,4 +1,4 @@
-//! `documents`: files under one directory, and no others.
+//! `documents`: the files in one directory.
 
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader};
@@ -26,12 +26,12 @@ pub(super) fn operations() -> Vec<Operation> {
 #[derive(Clone)]
 pub(crate) struct Document {
     id: i64,
-    /// None for one that was opened in a run that is replayed.
+    /// `None` in a replay.
     lines: Option<Arc<Mutex<BufReader<File>>>>,
 }
 
 impl Document {
-    /// The document that had this number in a recorded run. There is no file behind it.
+    /// Creates the handle of a recorded document, without a file.
     pub(crate) fn replayed(id: i64) -> Self {
         Self { id, lines: None }
     }
@@ -42,7 +42,7 @@ impl Document {
     }
 }
 
-/// `documents::list(folder)`: the names of the documents in a folder, in order.
+/// `documents::list(folder)`: returns the names of the documents in a folder, sorted.
 fn list(task: &Arc<Task>, args: Args<'_>) -> Answer {
     let folder = args.get::<ImmutableString>(0)?;
     let mut names = Vec::new();
@@ -56,13 +56,13 @@ fn list(task: &Arc<Task>, args: Args<'_>) -> Answer {
     Ok(names.into_iter().map(Dynamic::from).collect::<Vec<_>>().into())
 }
 
-/// `documents::read(name)`: the text of a document.
+/// `documents::read(name)`: returns the text of a document.
 fn read(task: &Arc<Task>, args: Args<'_>) -> Answer {
     let name = args.get::<ImmutableString>(0)?;
     Ok(fs::read_to_string(resolve(task, &name)?).map_err(failure)?.into())
 }
 
-/// `documents::open(name)`: a document, to be read line by line.
+/// `documents::open(name)`: opens a document, to read it line by line.
 fn open(task: &Arc<Task>, args: Args<'_>) -> Answer {
     static NUMBER: AtomicI64 = AtomicI64::new(1);
     let name = args.get::<ImmutableString>(0)?;
@@ -71,7 +71,7 @@ fn open(task: &Arc<Task>, args: Args<'_>) -> Answer {
     Ok(Dynamic::from(Document { id: NUMBER.fetch_add(1, Ordering::Relaxed), lines }))
 }
 
-/// `documents::line(document)`: its next line, `()` at the end.
+/// `documents::line(document)`: returns the next line, or `()` at the end.
 fn line(_: &Arc<Task>, args: Args<'_>) -> Answer {
     let document = args.get::<Document>(0)?;
     let lines = document.lines.ok_or_else(|| Failure::error("a document of another run"))?;
@@ -84,7 +84,7 @@ fn line(_: &Arc<Task>, args: Args<'_>) -> Answer {
     Ok(line.into())
 }
 
-/// `documents::write(name, text)`: makes or replaces a document.
+/// `documents::write(name, text)`: creates or replaces a document.
 fn write(task: &Arc<Task>, args: Args<'_>) -> Answer {
     let name = args.get::<ImmutableString>(0)?;
     let text = args.get::<ImmutableString>(1)?;
@@ -92,7 +92,7 @@ fn write(task: &Arc<Task>, args: Args<'_>) -> Answer {
     Ok(Dynamic::UNIT)
 }
 
-/// The path of the document of that name, which does not lead out of the directory.
+/// Returns the path of a document. It cannot lead out of the directory.
 fn resolve(task: &Arc<Task>, name: &str) -> Result<PathBuf, Failure> {
     let name = Path::new(name);
     if name.components().all(|part| matches!(part, Component::Normal(_))) {
@@ -102,7 +102,7 @@ fn resolve(task: &Arc<Task>, name: &str) -> Result<PathBuf, Failure> {
     }
 }
 
-/// The kind of the error, and not the path that the system was asked for.
+/// Converts an error. The message must not contain the path, which is an argument.
 fn failure(error: io::Error) -> Failure {
     match error.kind() {
         io::ErrorKind::NotFound => Failure::error("no such document"),

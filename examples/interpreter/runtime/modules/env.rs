@@ -1,4 +1,4 @@
-//! `env`: the process that the script runs in.
+//! `env`: the process in which the script runs.
 
 use std::sync::Arc;
 
@@ -18,18 +18,18 @@ pub(super) fn operations() -> Vec<Operation> {
     ]
 }
 
-/// `env::args()`: the program's arguments.
+/// `env::args()`: returns the program's arguments.
 fn args(task: &Arc<Task>, _: Args<'_>) -> Answer {
     Ok(task.run().args().iter().map(|arg| Dynamic::from(arg.clone())).collect::<Vec<_>>().into())
 }
 
-/// `env::get(name)`: an environment variable, `()` when there is none of that name.
+/// `env::get(name)`: returns an environment variable, or `()` if it is not set.
 fn get(_: &Arc<Task>, args: Args<'_>) -> Answer {
     let name = args.get::<ImmutableString>(0)?;
     Ok(std::env::var_os(name.as_str()).map_or(Dynamic::UNIT, |value| value.to_string_lossy().into_owned().into()))
 }
 
-/// `env::exit(status)`: leaves the program, all tasks included. Nothing comes back, so there is nothing to replay.
+/// `env::exit(status)`: ends the program and all tasks. It returns nothing that could be replayed.
 fn exit(task: &Arc<Task>, args: Args<'_>) -> Answer {
     let ending = match args.get::<INT>(0)? {
         0 => Ending::SUCCESS,

@@ -1,4 +1,4 @@
-//! What scripts can ask of their host, each module in a file of its own.
+//! The operations of the host, one file per module.
 
 mod clock;
 mod console;
@@ -8,10 +8,10 @@ pub(crate) mod tasks;
 
 use super::host::Operation;
 
-/// The module whose operations are the interpreter's own work and no host's: a replay performs them.
+/// The module whose operations the interpreter itself performs, also in a replay.
 pub(crate) const PERFORMED: &str = "tasks";
 
-/// All operations, with no host behind them: a replay must not reach one.
+/// All operations without their host functions, which a replay must not reach.
 pub(crate) fn unplugged() -> Vec<Operation> {
     let unplug = |operation: Operation| {
         if operation.site().module() == PERFORMED { operation } else { operation.unplugged() }

@@ -1,4 +1,4 @@
-//! `tasks`: functions of the script that run beside it, each on a thread of its own.
+//! `tasks`: functions of the script that run concurrently, each on its own thread.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -24,16 +24,16 @@ pub(super) fn operations() -> Vec<Operation> {
 
 type TaskResult = Result<Dynamic, Box<EvalAltResult>>;
 
-/// What a script holds of a task that it spawned.
+/// A script's handle to a task that it spawned.
 #[derive(Clone)]
 pub(crate) struct Spawned {
     task: Arc<Task>,
-    /// Taken by whoever waits for the task.
+    /// `None` once someone has waited for the task.
     thread: Arc<Mutex<Option<JoinHandle<TaskResult>>>>,
 }
 
 impl Spawned {
-    /// Waits for the task and gives what it ended with; nothing when somebody else waited for it.
+    /// Waits for the task and returns its result. `None` if someone has waited for it before.
     pub(crate) fn join(&self) -> Option<TaskResult> {
         let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take()?;
         Some(thread.join().unwrap_or_else(|_| Err(engine::panicked())))
@@ -46,7 +46,7 @@ impl fmt::Display for Spawned {
     }
 }
 
-/// `tasks::start(scope, function)`: starts a task that runs `function`, with copies of what it captured.
+/// `tasks::start(scope, function)`: starts a task that runs `function`, with copies of its captured variables.
 fn spawn(parent: &Arc<Task>, args: Args<'_>) -> Answer {
     let scope = args.get::<ImmutableString>(0)?;
     let function = with_copies(args.get::<FnPtr>(1)?);
@@ -57,7 +57,7 @@ fn spawn(parent: &Arc<Task>, args: Args<'_>) -> Answer {
     }
 
     let task = Arc::new(Task::spawned_by(parent));
-    // Recorded before the thread starts, so that nothing of the task stands before it in the trace.
+    // Recorded before the thread starts, so that it precedes all events of the task.
     run.sink().record(&TraceEvent::TaskSpawned { id: task.id(), parent: Some(parent.id()), scope: &scope });
     if let Some(replaying) = run.replaying() {
         replaying.spawned(&task, parent, &scope);
@@ -81,11 +81,10 @@ fn spawn(parent: &Arc<Task>, args: Args<'_>) -> Answer {
     }
 }
 
-/// Room for the deepest calls that a script is allowed, in a debug build.
+/// Enough for the deepest calls of a script in a debug build, in bytes.
 const STACK: usize = 16 << 20;
 
-/// The function with a copy of each variable that it captured. rhai shares a captured variable between closures, and the
-/// tasks of a run share nothing.
+/// Copies the captured variables of a function. rhai shares them between closures, but tasks share nothing.
 fn with_copies(mut function: FnPtr) -> FnPtr {
     for captured in function.iter_curry_mut() {
         captured.deep_scan(|part| {
@@ -97,12 +96,12 @@ fn with_copies(mut function: FnPtr) -> FnPtr {
     function
 }
 
-/// What the thread of a task does.
+/// The work of a task's thread.
 fn work(task: &Arc<Task>, function: &FnPtr) -> TaskResult {
     let run = task.run();
     let result = engine::run(task, |engine, ast| function.call(engine, ast, ())).map(Dynamic::flatten);
     match &result {
-        // What no script can catch ends more than this task, unless it was this task that was cancelled.
+        // An error that no script can catch ends the run, unless it is the cancellation of this task.
         Err(error) if !error.unwrap_inner().is_catchable() => {
             run.sink().record(&TraceEvent::TaskCancelled { id: task.id() });
             if !task.is_cancelled() {
@@ -115,7 +114,7 @@ fn work(task: &Arc<Task>, function: &FnPtr) -> TaskResult {
     result
 }
 
-/// `tasks::wait(task)`: what the task's function returned, or threw.
+/// `tasks::wait(task)`: returns or throws what the task's function returned or threw.
 fn wait(_: &Arc<Task>, args: Args<'_>) -> Answer {
     match args.get::<Spawned>(0)?.join() {
         Some(Ok(value)) => Ok(value),
@@ -127,7 +126,7 @@ fn wait(_: &Arc<Task>, args: Args<'_>) -> Answer {
     }
 }
 
-/// `tasks::cancel(task)`: stops a task, and what it spawned, at its next step.
+/// `tasks::cancel(task)`: stops a task and all that it spawned, each at its next step.
 fn cancel(_: &Arc<Task>, args: Args<'_>) -> Answer {
     args.get::<Spawned>(0)?.task.cancel();
     Ok(Dynamic::UNIT)

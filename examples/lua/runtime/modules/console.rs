@@ -1,4 +1,4 @@
-//! `console`: what the person at the terminal sees.
+//! `console`: the terminal.
 
 use std::io::{self, Write};
 
@@ -13,7 +13,7 @@ pub(super) fn operations() -> Vec<Operation> {
     vec![Operation::new("console", "print", "console", print).showing(line)]
 }
 
-/// `console.print(...)`: a line on standard output.
+/// `console.print(...)`: prints a line to standard output.
 fn print(_: &Run, args: Args<'_>) -> Answer {
     io::stdout().lock().write_all(&line(args)?).map_err(|error| Failure::error(error.kind().to_string()))?;
     Ok(Value::Nil)

@@ -1,4 +1,4 @@
-//! `files`: files under one directory, and no others. Their contents are bytes, as all text is in Lua.
+//! `files`: the files in one directory. Their contents are bytes, as all text in Lua.
 
 use std::cell::RefCell;
 use std::fs;
@@ -25,12 +25,12 @@ pub(super) fn operations() -> Vec<Operation> {
 /// A file that a script has opened.
 pub(crate) struct File {
     id: i64,
-    /// None once it is closed.
+    /// `None` once it is closed.
     lines: RefCell<Option<BufReader<fs::File>>>,
 }
 
 impl File {
-    /// The file that had this number in a recorded run. There is none behind it.
+    /// Creates the handle of a recorded file, without a file.
     pub(crate) fn replayed(id: i64) -> Self {
         Self { id, lines: RefCell::default() }
     }
@@ -41,7 +41,7 @@ impl File {
     }
 }
 
-/// `files.list(folder)`: the names of the files in a folder, in order.
+/// `files.list(folder)`: returns the names of the files in a folder, sorted.
 fn list(run: &Run, args: Args<'_>) -> Answer {
     let folder = args.get::<String>(0)?;
     let mut names = Vec::new();
@@ -55,14 +55,14 @@ fn list(run: &Run, args: Args<'_>) -> Answer {
     Ok(Value::Table(args.lua.create_sequence_from(names)?))
 }
 
-/// `files.read(name)`: all that is in a file.
+/// `files.read(name)`: returns the contents of a file.
 fn read(run: &Run, args: Args<'_>) -> Answer {
     let name = args.get::<String>(0)?;
     let bytes = fs::read(resolve(run, &name)?).map_err(failure)?;
     Ok(Value::String(args.lua.create_string(bytes)?))
 }
 
-/// `files.open(name)`: a file, to be read line by line.
+/// `files.open(name)`: opens a file, to read it line by line.
 fn open(run: &Run, args: Args<'_>) -> Answer {
     let name = args.get::<String>(0)?;
     let file = fs::File::open(resolve(run, &name)?).map_err(failure)?;
@@ -70,7 +70,7 @@ fn open(run: &Run, args: Args<'_>) -> Answer {
     Ok(Value::UserData(args.lua.create_any_userdata(file)?))
 }
 
-/// `files.line(file)`: its next line, nil at the end.
+/// `files.line(file)`: returns the next line, or nil at the end.
 fn line(_: &Run, args: Args<'_>) -> Answer {
     let file = args.get::<UserDataRef<File>>(0)?;
     let mut line = Vec::new();
@@ -82,13 +82,13 @@ fn line(_: &Run, args: Args<'_>) -> Answer {
     Ok(Value::String(args.lua.create_string(line.strip_suffix(b"\n").unwrap_or(&line))?))
 }
 
-/// `files.close(file)`: gives a file back. Closing it again does nothing.
+/// `files.close(file)`: closes a file. Does nothing if it is closed.
 fn close(_: &Run, args: Args<'_>) -> Answer {
     args.get::<UserDataRef<File>>(0)?.lines.take();
     Ok(Value::Nil)
 }
 
-/// `files.write(name, bytes)`: makes or replaces a file.
+/// `files.write(name, bytes)`: creates or replaces a file.
 fn write(run: &Run, args: Args<'_>) -> Answer {
     let name = args.get::<String>(0)?;
     let bytes = args.get::<LuaString>(1)?;
@@ -96,7 +96,7 @@ fn write(run: &Run, args: Args<'_>) -> Answer {
     Ok(Value::Nil)
 }
 
-/// The path of the file of that name, which does not lead out of the directory.
+/// Returns the path of a file. It cannot lead out of the directory.
 fn resolve(run: &Run, name: &str) -> Result<PathBuf, Failure> {
     let name = Path::new(name);
     if name.components().all(|part| matches!(part, Component::Normal(_))) {
@@ -106,7 +106,7 @@ fn resolve(run: &Run, name: &str) -> Result<PathBuf, Failure> {
     }
 }
 
-/// The kind of the error, and not the path that the system was asked for.
+/// Converts an error. The message must not contain the path, which is an argument.
 fn failure(error: io::Error) -> Failure {
     match error.kind() {
         io::ErrorKind::NotFound => Failure::error("no such file"),

@@ -1,4 +1,4 @@
-//! `kv`: stores of keys and values, which last as long as the run. Both are bytes.
+//! `kv`: stores of keys and values, which live as long as the run. Keys and values are bytes.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -26,7 +26,7 @@ pub(super) fn operations() -> Vec<Operation> {
 pub(crate) struct Stores(RefCell<BTreeMap<Vec<u8>, Rc<Contents>>>);
 
 struct Contents {
-    /// Who may open it: whoever was the first to.
+    /// The user who opened it first. No other user may open it.
     user: Vec<u8>,
     password: Vec<u8>,
     values: RefCell<BTreeMap<Vec<u8>, Vec<u8>>>,
@@ -40,7 +40,7 @@ pub(crate) struct Store {
 }
 
 impl Store {
-    /// The store that had this number in a recorded run. There is nothing in it.
+    /// Creates the handle of a recorded store, which is empty.
     pub(crate) fn replayed(id: i64) -> Self {
         let contents = Contents { user: Vec::new(), password: Vec::new(), values: RefCell::default() };
         Self { id, contents: Rc::new(contents), closed: Cell::new(false) }
@@ -52,7 +52,7 @@ impl Store {
     }
 }
 
-/// `kv.open(name, { user = ..., password = ... })`: a store, which belongs to who opens it first.
+/// `kv.open(name, { user = ..., password = ... })`: opens a store. It belongs to the user who opens it first.
 fn open(run: &Run, args: Args<'_>) -> Answer {
     let name = bytes(args, 0)?;
     let credentials = args.get::<Table>(1)?;
@@ -73,7 +73,7 @@ fn open(run: &Run, args: Args<'_>) -> Answer {
     Ok(Value::UserData(args.lua.create_any_userdata(store)?))
 }
 
-/// `kv.get(store, key)`: the value of a key, nil when there is none.
+/// `kv.get(store, key)`: returns the value of a key, or nil.
 fn get(_: &Run, args: Args<'_>) -> Answer {
     let (contents, key) = (store(args)?, bytes(args, 1)?);
     match contents.values.borrow().get(&key) {
@@ -82,7 +82,7 @@ fn get(_: &Run, args: Args<'_>) -> Answer {
     }
 }
 
-/// `kv.keys(store, prefix)`: all keys that begin with this, in order.
+/// `kv.keys(store, prefix)`: returns all keys that begin with `prefix`, sorted.
 fn keys(_: &Run, args: Args<'_>) -> Answer {
     let (contents, prefix) = (store(args)?, bytes(args, 1)?);
     let values = contents.values.borrow();
@@ -91,26 +91,26 @@ fn keys(_: &Run, args: Args<'_>) -> Answer {
     Ok(Value::Table(args.lua.create_sequence_from(keys)?))
 }
 
-/// `kv.put(store, key, value)`: gives a key a value.
+/// `kv.put(store, key, value)`: sets the value of a key.
 fn put(_: &Run, args: Args<'_>) -> Answer {
     let (contents, key, value) = (store(args)?, bytes(args, 1)?, bytes(args, 2)?);
     contents.values.borrow_mut().insert(key, value);
     Ok(Value::Nil)
 }
 
-/// `kv.delete(store, key)`: whether there was a value.
+/// `kv.delete(store, key)`: removes a key. Returns whether it had a value.
 fn delete(_: &Run, args: Args<'_>) -> Answer {
     let (contents, key) = (store(args)?, bytes(args, 1)?);
     Ok(Value::Boolean(contents.values.borrow_mut().remove(&key).is_some()))
 }
 
-/// `kv.close(store)`: gives a store back. Closing it again does nothing.
+/// `kv.close(store)`: closes a store. Does nothing if it is closed.
 fn close(_: &Run, args: Args<'_>) -> Answer {
     args.get::<UserDataRef<Store>>(0)?.closed.set(true);
     Ok(Value::Nil)
 }
 
-/// What is in the store that is the first argument.
+/// Returns the contents of the store in the first argument.
 fn store(args: Args<'_>) -> Result<Rc<Contents>, Failure> {
     let store = args.get::<UserDataRef<Store>>(0)?;
     if store.closed.get() { Err(Failure::error("the store is closed")) } else { Ok(Rc::clone(&store.contents)) }

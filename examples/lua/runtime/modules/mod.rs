@@ -1,4 +1,4 @@
-//! What scripts can ask of their host, each module in a file of its own.
+//! The operations of the host, one file per module.
 
 mod console;
 pub(crate) mod files;
@@ -11,7 +11,7 @@ pub(crate) fn operations() -> Vec<Operation> {
     [console::operations(), files::operations(), kv::operations()].into_iter().flatten().collect()
 }
 
-/// All operations, with no host behind them: a replay must not reach one.
+/// All operations without their host functions, which a replay must not reach.
 pub(crate) fn unplugged() -> Vec<Operation> {
     operations().into_iter().map(Operation::unplugged).collect()
 }
