@@ -1,17 +1,18 @@
 //! The bytes of the line being written.
 //!
-//! Room is checked once for a whole [`Fragment`], by the most bytes that it can take. Its parts are then stored one behind
-//! the other without further checks.
+//! Room is checked once for a whole [`Fragment`], by the most bytes that it can take. Its parts are then stored one
+//! behind the other without further checks.
 #![allow(unsafe_code)]
 
-/// A fragment that may take more than this is put piece by piece when there is no room for it: the worst case of a string,
-/// six bytes for each of its own, is never reserved whole.
+/// A fragment that may take more than this is put piece by piece when there is no room for it: the worst case of a
+/// string, six bytes for each of its own, is never reserved whole.
 pub(super) const PIECEWISE: u64 = 64 * 1024;
 
-/// A growing line of limited length, behind what a `Vec` holds already. Its bytes are UTF-8 as long as all fragments are.
+/// A growing line of limited length, behind what a `Vec` holds already. Its bytes are UTF-8 as long as all fragments
+/// are.
 ///
-/// A fragment that does not fit *stops* the buffer: it takes nothing more until it is [resumed](Self::resume). So callers
-/// may append without looking, and ask once at the end.
+/// A fragment that does not fit *stops* the buffer: it takes nothing more until it is [resumed](Self::resume). So
+/// callers may append without looking, and ask once at the end.
 pub(crate) struct Buffer {
     /// Owns the bytes. Its length is only brought up to date when it grows, and at the end.
     bytes: Vec<u8>,

@@ -252,8 +252,8 @@ impl Finite {
     }
 }
 
-/// The most bytes that are touched for a float: a short decimal's sign, the integer before the point, and eight from the
-/// point on. `format64` needs 24.
+/// The most bytes that are touched for a float: a short decimal's sign, the integer before the point, and eight from
+/// the point on. `format64` needs 24.
 const FLOAT: usize = 1 + INTEGER + 8;
 
 // SAFETY: stores at most `FLOAT` bytes, since the number is finite.
