@@ -1,12 +1,12 @@
-//! Numbers that are worked out without a library: durations as the nanoseconds that a line gives them, whole numbers and
-//! floats with few digits. They are most of what a trace holds. All others are left to `itoa` and `ryu`.
+//! Formats the numbers that traces mostly hold: durations in nanoseconds, and integers and floats with few digits.
+//! Other numbers are left to `itoa`, `zmij` and `ryu`.
 
 use std::time::Duration;
 
-/// The whole nanoseconds of `duration`; `u64::MAX` if there are more of them.
+/// Converts a duration to whole nanoseconds, saturating at `u64::MAX`.
 #[inline]
 pub(super) fn nanoseconds(duration: Duration) -> u64 {
-    /// From here on the seconds alone may be too many.
+    /// The fewest seconds that may overflow.
     const LIMIT: u64 = u64::MAX / 1_000_000_000;
     let seconds = duration.as_secs();
     if seconds < LIMIT {
@@ -15,10 +15,10 @@ pub(super) fn nanoseconds(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// A number of at most eight digits, which is what most ids, counts and times are.
+/// A number of at most eight digits, as most ids, counts and times are.
 ///
-/// All eight digits are computed together, without a branch: their number differs from event to event, and a mispredicted
-/// branch costs more than the digits.
+/// All eight digits are computed at once, without a branch: lengths differ from event to event, and a mispredicted
+/// branch costs more than the superfluous digits.
 #[derive(Clone, Copy)]
 pub(super) struct UpTo8Digits(u64);
 
@@ -28,7 +28,7 @@ impl UpTo8Digits {
         (number < 100_000_000).then_some(Self(number))
     }
 
-    /// The digits, and how many of these bytes they are.
+    /// Returns the digits, left-aligned, and their count.
     #[inline(always)]
     pub(super) fn digits(self) -> ([u8; 8], usize) {
         let len = self.len();
@@ -36,7 +36,7 @@ impl UpTo8Digits {
         (text.to_le_bytes(), len)
     }
 
-    /// The count of digits. It is computed from the number itself, so that what follows need not wait for the digits.
+    /// Counts the digits. The count is computed from the number, so it does not wait for the digits.
     #[inline(always)]
     fn len(self) -> usize {
         let bits = (self.0 | 1).ilog2() as usize;
@@ -44,7 +44,7 @@ impl UpTo8Digits {
     }
 }
 
-/// A number of nine to sixteen digits, in two parts.
+/// A number of nine to sixteen digits, split before the last eight.
 #[derive(Clone, Copy)]
 pub(super) struct UpTo16Digits {
     pub(super) high: UpTo8Digits,
@@ -58,18 +58,18 @@ impl UpTo16Digits {
         UpTo8Digits::of(high).map(|high| Self { high, low })
     }
 
-    /// The last eight digits.
+    /// Returns the last eight digits, with leading zeros.
     #[inline(always)]
     pub(super) fn low_digits(self) -> [u8; 8] {
         eight_digits(self.low).to_le_bytes()
     }
 }
 
-/// Eight digits with leading zeros, the first in the lowest byte.
+/// Formats a number below 10^8 as eight digits with leading zeros. The first digit is in the lowest byte.
 #[inline(always)]
 fn eight_digits(number: u64) -> u64 {
-    // Each step splits each lane in two, the higher half of the digits in the lower half of the lane. The divisions are
-    // multiplications that are exact for what a lane can hold.
+    // Each step splits each lane in two: the leading digits go to the lower half, the trailing ones to the upper half.
+    // The divisions are multiplications by reciprocals, exact for all values that a lane can hold.
     let fours = (number / 10_000) | (number % 10_000) << 32;
     let hundreds = ((fours * 10_486) >> 20) & 0x0000_007f_0000_007f;
     let twos = hundreds | (fours - 100 * hundreds) << 16;
@@ -78,8 +78,11 @@ fn eight_digits(number: u64) -> u64 {
     ones | u64::from_ne_bytes([b'0'; 8])
 }
 
-/// For each place of the highest bit what has to be added to a number, so that the upper half of the sum is its count of
-/// digits: the count itself, less the power of ten at which it grows by one, if there is one among these numbers.
+/// Maps the position of a number's highest set bit to a summand. The upper 32 bits of the sum are the number's digit
+/// count.
+///
+/// If all numbers with that bit length have `n` digits, the summand is `n << 32`. If some reach a power of ten, it is
+/// `((n + 1) << 32) - power`, so that the sum carries into the upper half from that power on.
 static LENGTHS: [u64; 32] = {
     let mut lengths = [0; 32];
     let mut bits = 0;
@@ -93,10 +96,10 @@ static LENGTHS: [u64; 32] = {
     lengths
 };
 
-/// The size of a float that has four digits at most behind its point: a price, a percentage, a whole number.
+/// The absolute value of a float that has at most four decimal places, such as a price, a percentage or an integer.
 ///
-/// What `ryu` writes for it is the same: of the decimals with fifteen digits or fewer, only one reads back to a given float,
-/// so that one is the shortest.
+/// Its text equals that of `ryu`. At most one decimal of fifteen digits or fewer reads back as a given float, so that
+/// decimal is also the shortest.
 #[derive(Clone, Copy)]
 pub(super) struct ShortDecimal {
     ten_thousandths: u64,
@@ -106,24 +109,25 @@ impl ShortDecimal {
     #[inline(always)]
     pub(super) fn of(number: f64) -> Option<Self> {
         let size = number.abs();
-        // Fifteen digits, and a zero has a sign of its own.
+        // The upper bound keeps to fifteen digits. The lower bound excludes zero, whose sign a comparison does not
+        // show.
         if !(1e-4..1e11).contains(&size) {
             return None;
         }
-        // No more than half of the last digit is lost here, so that rounding finds the decimal if there is one.
+        // The product is off by less than half a unit, so rounding it finds the decimal if there is one.
         let ten_thousandths = (size * 10_000.0 + 0.5) as i64;
-        // A division of what can be represented is rounded once, as reading the decimal is.
+        // Both operands are exact, so the division rounds once, just as parsing the decimal does.
         let reads_back = ten_thousandths as f64 / 10_000.0 == size;
         reads_back.then_some(Self { ten_thousandths: ten_thousandths.cast_unsigned() })
     }
 
-    /// What stands before the point.
+    /// Returns the integer part.
     #[inline(always)]
     pub(super) fn whole(self) -> u64 {
         self.ten_thousandths / 10_000
     }
 
-    /// The point and the digits behind it, and how many of these bytes that is.
+    /// Returns the decimal point with the digits behind it, left-aligned, and their length in bytes.
     #[inline(always)]
     pub(super) fn fraction(self) -> ([u8; 8], usize) {
         let four = self.ten_thousandths % 10_000;
@@ -131,7 +135,7 @@ impl ShortDecimal {
         let twos = hundreds | (four - 100 * hundreds) << 16;
         let tens = ((twos * 103) >> 10) & 0x000f_000f;
         let ones = tens | (twos - 10 * tens) << 8;
-        // The first digit stays, even if it is a zero.
+        // The first digit is kept even if it is zero.
         let trailing_zeros = ((ones | 1) as u32).leading_zeros() / 8;
         let text = (ones | u64::from_ne_bytes([b'0'; 8])) << 8 | u64::from(b'.');
         (text.to_le_bytes(), 5 - trailing_zeros as usize)
@@ -150,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn short_decimals_are_spelt_as_ryu_does() {
+    fn short_decimals_are_formatted_like_ryu() {
         let mut ryu = ryu::Buffer::new();
         let mut assert_same = |number: f64| {
             if let Some(short) = short_decimal(number) {
@@ -172,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_a_short_decimal() {
+    fn only_decimals_of_four_places_and_fifteen_digits_are_short() {
         let cases = [
             (1.0, "1.0"),
             (-0.5, "-0.5"),
@@ -191,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn eight_digits_are_those_of_the_standard_library() {
+    fn up_to_eight_digits_are_formatted_like_the_standard_library() {
         let step = if cfg!(miri) { 999_983 } else { 97 };
         let powers = (0..8).map(|power| 10_u64.pow(power)).flat_map(|power| [power - 1, power, power + 1]);
         for number in (0..100_000_000).step_by(step).chain(powers).chain([99_999_999]) {
@@ -202,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn sixteen_digits_are_those_of_the_standard_library() {
+    fn nine_to_sixteen_digits_are_formatted_like_the_standard_library() {
         let step = if cfg!(miri) { 999_983_000_999 } else { 9_999_991_007 };
         let powers = (8..16).map(|power| 10_u64.pow(power)).flat_map(|power| [power, power + 1, 10 * power - 1]);
         for number in (100_000_000..10_u64.pow(16)).step_by(step).chain(powers) {

@@ -1,6 +1,7 @@
-//! Longer texts on processors with AVX-512 VBMI2: 64 bytes are looked at together, and where some of them need an escape of two
-//! characters, they are moved apart in a register with the backslashes between them. How many there are makes no difference,
-//! and no step waits for an earlier one but to know where to store.
+//! Blocks of 64 bytes with AVX-512 VBMI2, for long texts.
+//!
+//! Two-character escapes are inserted within a register: the bytes are spread apart and backslashes put between them.
+//! The time does not depend on their number, and a block depends on earlier ones only for the position of its output.
 #![allow(unsafe_code)]
 
 use std::arch::x86_64::{
@@ -11,7 +12,7 @@ use std::arch::x86_64::{
 
 use super::{WIDE, escape_marked};
 
-/// Whether [`escape`] may be called.
+/// Returns whether this processor supports [`escape`].
 pub(super) fn is_available() -> bool {
     is_x86_feature_detected!("avx512f")
         && is_x86_feature_detected!("avx512bw")
@@ -20,33 +21,33 @@ pub(super) fn is_available() -> bool {
         && is_x86_feature_detected!("popcnt")
 }
 
-/// Blocks that are asked together whether they need an escape. The more they are, the seldomer the answer is a surprise to the
-/// processor in texts that have few.
+/// The number of blocks that share one branch on whether any byte needs an escape. In texts with few escapes, fewer
+/// branches mean fewer mispredictions.
 const TOGETHER: usize = 2;
 
 /// Escapes a text of any length.
 ///
 /// # Safety
 ///
-/// As for [`escape_into`](super::escape_into), on a processor where [`is_available`].
+/// As for [`escape_into`](super::escape_into), and [`is_available`] must be true.
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi2,bmi2,popcnt")]
 pub(super) unsafe fn escape(text: &[u8], to: *mut u8) -> usize {
     let (mut read, mut written) = (0, 0);
     while text.len() - read >= TOGETHER * WIDE {
         let blocks: [Block; TOGETHER] = std::array::from_fn(|index| {
-            // SAFETY: that many bytes are left to read.
+            // SAFETY: `TOGETHER * WIDE` bytes are left to read.
             let bytes = unsafe { text.as_ptr().add(read + index * WIDE).cast::<__m512i>().read_unaligned() };
             Block::look_at(bytes, WIDE)
         });
         if blocks.iter().all(|block| block.special() == 0) {
             for (index, block) in blocks.iter().enumerate() {
-                // SAFETY: `written <= 6 * read`, so there is room for all of them.
+                // SAFETY: `written <= 6 * read` leaves room for all blocks.
                 unsafe { _mm512_storeu_si512(to.add(written + index * WIDE).cast::<__m512i>(), block.bytes) };
             }
             written += TOGETHER * WIDE;
         } else {
             for block in blocks {
-                // SAFETY: `written` is six times what was read before the block at most, so there is room for it.
+                // SAFETY: at most six bytes were written for each byte before the block, so its bound is left.
                 written += unsafe { block.escape(to.add(written)) };
             }
         }
@@ -54,15 +55,15 @@ pub(super) unsafe fn escape(text: &[u8], to: *mut u8) -> usize {
     }
     while read < text.len() {
         let len = (text.len() - read).min(WIDE);
-        // SAFETY: only bytes that are left are read.
+        // SAFETY: the mask limits the load to the bytes that are left.
         let bytes = unsafe { _mm512_maskz_loadu_epi8(first(len), text.as_ptr().add(read).cast::<i8>()) };
         let block = Block::look_at(bytes, len);
         if block.special() == 0 {
-            // SAFETY: `written <= 6 * read`, and `WIDE` is the slack.
+            // SAFETY: `written <= 6 * read` leaves at least the slack, which is `WIDE` bytes.
             unsafe { _mm512_storeu_si512(to.add(written).cast::<__m512i>(), bytes) };
             written += len;
         } else {
-            // SAFETY: `written <= 6 * read`, so there is room for what the block takes at most.
+            // SAFETY: `written <= 6 * read` leaves room for the block's bound.
             written += unsafe { block.escape(to.add(written)) };
         }
         read += len;
@@ -70,29 +71,29 @@ pub(super) unsafe fn escape(text: &[u8], to: *mut u8) -> usize {
     written
 }
 
-/// A bit for each of the first `count` bytes of a block, of which there is at least one.
+/// Returns a mask of the first `count` bytes of a block. `count` must be 1 to `WIDE`.
 const fn first(count: usize) -> u64 {
     u64::MAX >> (WIDE - count)
 }
 
-/// Some bytes, `len` of which count, and a bit for each of those that needs an escape.
+/// The first `len` bytes of a register, with masks of those that need an escape.
 #[derive(Clone, Copy)]
 struct Block {
     bytes: __m512i,
     len: usize,
-    /// Those with an escape of two characters.
+    /// Marks the bytes with an escape of two characters.
     short: u64,
-    /// Those below 0x20.
+    /// Marks the bytes below 0x20.
     control: u64,
 }
 
 impl Block {
-    /// At least one byte has to count.
+    /// Classifies the first `len` bytes, which must be 1 to `WIDE`.
     #[target_feature(enable = "avx512f,avx512bw")]
     #[inline]
     fn look_at(bytes: __m512i, len: usize) -> Self {
-        // For the low four bits of a byte, the only byte with those bits that has an escape of two characters (or one that
-        // has other low bits, where there is none).
+        // Maps the low four bits of a byte to the one byte with those bits that has a two-character escape. If there is
+        // none, the entry has other low bits and so never matches.
         let escaped = _mm512_broadcast_i32x4(_mm_setr_epi8(1, 0, 0x22, 0, 0, 0, 0, 0, 0, 9, 10, 0, 0x5c, 13, 0, 0));
         Self {
             bytes,
@@ -102,11 +103,12 @@ impl Block {
         }
     }
 
+    /// Marks the bytes that need an escape.
     fn special(&self) -> u64 {
         self.short | self.control
     }
 
-    /// Writes the block, whatever it needs, and says how many bytes that took.
+    /// Writes the block, escaped, and returns the number of bytes written.
     ///
     /// # Safety
     ///
@@ -115,26 +117,26 @@ impl Block {
     #[inline]
     unsafe fn escape(self, to: *mut u8) -> usize {
         if self.special() != self.short {
-            // SAFETY: the caller's promise.
+            // SAFETY: the last marked byte is inside of the first `len`, and the slack is `WIDE`.
             return unsafe { escape_controls(self.bytes, self.special(), to) } + self.len - WIDE;
         }
-        // For the same four bits, the second of the two characters.
+        // Maps the same four bits to the second character of the escape.
         let letters =
             _mm512_broadcast_i32x4(_mm_setr_epi8(0, 0, 0x22, 0, 0, 0, 0, 0, 0, 0x74, 0x6e, 0, 0x5c, 0x72, 0, 0));
         let bytes = _mm512_mask_shuffle_epi8(self.bytes, self.short, letters, self.bytes);
-        // SAFETY: `WIDE` bytes are within what the caller promises.
+        // SAFETY: the slack alone is `WIDE` bytes.
         unsafe { spread(bytes, self.short as u32, to) };
         if self.len > WIDE / 2 {
             let high = _mm512_castsi256_si512(_mm512_extracti64x4_epi64::<1>(bytes));
             let low_len = WIDE / 2 + (self.short as u32).count_ones() as usize;
-            // SAFETY: `low_len <= WIDE`, and for more than half a block the caller promises more than `2 * WIDE` bytes.
+            // SAFETY: `low_len <= WIDE`, and for more than half a block the caller provides more than `2 * WIDE` bytes.
             unsafe { spread(high, (self.short >> 32) as u32, to.add(low_len)) };
         }
         self.len + self.short.count_ones() as usize
     }
 }
 
-/// Stores the first 32 bytes of `block`, with a backslash before each that `special` has a bit for.
+/// Stores the first 32 bytes of `block`, with a backslash before each that `special` marks.
 ///
 /// # Safety
 ///
@@ -142,27 +144,28 @@ impl Block {
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi2,bmi2")]
 #[inline]
 unsafe fn spread(block: __m512i, special: u32, to: *mut u8) {
-    /// Of two places for each byte, one for a backslash and one for itself, the latter.
+    /// Each byte has two positions: the even one for a backslash, the odd one for itself. These are the odd ones.
     const BYTES: u64 = 0xaaaa_aaaa_aaaa_aaaa;
     let taken = BYTES | _pdep_u64(special.into(), !BYTES);
     let bytes = _pext_u64(BYTES, taken);
     let spread = _mm512_mask_expand_epi8(_mm512_set1_epi8(b'\\'.cast_signed()), bytes, block);
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller provides `WIDE` bytes.
     unsafe { _mm512_storeu_si512(to.cast::<__m512i>(), spread) };
 }
 
-/// Escapes a whole block in which some bytes take six characters, one after the other.
+/// Escapes a whole block that has six-character escapes, one marked byte after the other.
 ///
 /// # Safety
 ///
-/// `to` must be valid for writes of `6 * (last + 1) + WIDE` bytes when the last special byte is at `last`.
+/// `to` must be valid for writes of `6 * (last + 1) + WIDE` bytes where `last` is the index of the last marked byte.
 #[target_feature(enable = "avx512f")]
 unsafe fn escape_controls(block: __m512i, special: u64, to: *mut u8) -> usize {
     let mut text = [0_u8; 2 * WIDE];
-    // SAFETY: the text is twice as long.
+    // SAFETY: the array has twice as many bytes.
     unsafe { _mm512_storeu_si512(text.as_mut_ptr().cast::<__m512i>(), block) };
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller provides more than `WIDE` bytes.
     unsafe { _mm512_storeu_si512(to.cast::<__m512i>(), block) };
-    // SAFETY: the caller's promise, and there are twice `WIDE` bytes to read, the first `WIDE` of which are at `to`.
+    // SAFETY: the caller provides the room; `2 * WIDE` bytes can be read, the first `WIDE` of which were copied to
+    // `to`.
     unsafe { escape_marked(text.as_ptr(), to, WIDE, special) }
 }

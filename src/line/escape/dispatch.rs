@@ -1,4 +1,4 @@
-//! The best backend that this processor has for longer texts. The first text asks which that is.
+//! Run-time dispatch of long texts to the best backend for this processor, chosen on first use.
 #![allow(unsafe_code)]
 
 use std::sync::atomic::{AtomicPtr, Ordering};
@@ -7,8 +7,8 @@ use super::{Native, avx512, blocks};
 
 type Backend = unsafe fn(&[u8], *mut u8) -> usize;
 
-/// A [`Backend`].
-static BEST: AtomicPtr<()> = AtomicPtr::new(ask as *mut ());
+/// The chosen [`Backend`]; [`detect`] until the first call.
+static BEST: AtomicPtr<()> = AtomicPtr::new(detect as *mut ());
 
 /// Escapes [`WIDE`](super::WIDE) bytes or more.
 ///
@@ -17,18 +17,23 @@ static BEST: AtomicPtr<()> = AtomicPtr::new(ask as *mut ());
 /// As for [`escape_into`](super::escape_into).
 #[inline(always)]
 pub(super) unsafe fn escape(text: &[u8], to: *mut u8) -> usize {
-    // Nothing else is published with the pointer.
+    // `Relaxed` is enough: the pointer publishes no other memory.
     let best = BEST.load(Ordering::Relaxed);
-    // SAFETY: what is stored there is always a `Backend`, and one that this processor has.
+    // SAFETY: `BEST` only ever holds a `Backend` that this processor supports.
     let best = unsafe { std::mem::transmute::<*mut (), Backend>(best) };
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller provides the bytes.
     unsafe { best(text, to) }
 }
 
+/// Chooses the backend for all later calls, and escapes the first text with it.
+///
+/// # Safety
+///
+/// As for [`escape`].
 #[cold]
-unsafe fn ask(text: &[u8], to: *mut u8) -> usize {
+unsafe fn detect(text: &[u8], to: *mut u8) -> usize {
     let best: Backend = if avx512::is_available() { avx512::escape } else { blocks::escape_wide::<Native> };
     BEST.store(best as *mut (), Ordering::Relaxed);
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller provides the bytes.
     unsafe { best(text, to) }
 }

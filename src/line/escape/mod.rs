@@ -1,14 +1,16 @@
-//! JSON escaping: `"` and `\` and the bytes below 0x20, everything else as it is.
+//! JSON escaping: escapes `"`, `\` and the bytes below 0x20, and copies everything else.
 //!
-//! The text is copied while it is looked at, in blocks: the bytes are stored as they are, and what needs an escape is told from
-//! the same load. `blocks` says what that means for a text, whatever a block is: sixteen bytes with SSE2, which every x86-64
-//! has (`sse2`), or NEON, which every aarch64 has (`neon`), eight in a plain integer elsewhere (`swar`). On processors with
-//! AVX-512 VBMI2 longer texts go another way (`avx512`, chosen by `dispatch`): the text is moved apart in a register, whatever
-//! number of escapes it has. All of them are tested against the naive form on every machine that has them (`tests`).
+//! Text is copied and classified block by block, from a single load. [`blocks`] implements this for any block type: 16
+//! bytes with SSE2 on x86-64 (`sse2`) or NEON on aarch64 (`neon`), 8 bytes in an integer elsewhere (`swar`). On
+//! processors with AVX-512 VBMI2, `dispatch` selects `avx512` for long texts, which inserts backslashes within a
+//! register and so does not slow down with the number of escapes. The tests compare each backend with a naive
+//! implementation.
 //!
-//! Whoever changes this: `bound` is what keeps the stores inside of the buffer. At any time at most six bytes were written
-//! for each byte read, and a step stores at most `SLACK` bytes at the place where the next byte goes. A loop that only copies
-//! and looks becomes a call of `memcpy` and a second pass: what is short is written out without one.
+//! Invariant: [`bound`] keeps all stores inside of the buffer. At any time at most six bytes are written per byte read,
+//! and each step stores at most [`SLACK`] bytes from the position of the next output byte on.
+//!
+//! The fast path of short texts has no loop: the compiler would turn a loop that copies and classifies into a call of
+//! `memcpy` and a second pass.
 #![allow(unsafe_code)]
 
 #[cfg(target_arch = "x86_64")]
@@ -37,20 +39,21 @@ use self::sse2::Block as Native;
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 use self::swar::Block as Native;
 
-/// Bytes that a store may touch past the last byte that counts.
+/// The number of bytes that a store may touch past the end of the output.
 pub(super) const SLACK: usize = WIDE;
 
-/// Bytes that are looked at together in a longer text.
+/// The number of bytes that are processed together in a long text.
 const WIDE: usize = 64;
 
-/// The most bytes that [`escape_into`] touches for a text of `len` bytes. Does not overflow, nor does a sum of some of them: no
-/// target has an address space of 2<sup>58</sup> bytes.
+/// Returns the most bytes that [`escape_into`] touches for a text of `len` bytes.
+///
+/// Neither the bound nor a sum of a few of them overflows: no target has an address space of 2<sup>58</sup> bytes.
 #[inline(always)]
 pub(super) const fn bound(len: u64) -> u64 {
     6 * len + SLACK as u64
 }
 
-/// Escapes `text` to `to`, and says how many bytes that took.
+/// Writes `text` to `to`, escaped, and returns the number of bytes written.
 ///
 /// # Safety
 ///
@@ -58,15 +61,15 @@ pub(super) const fn bound(len: u64) -> u64 {
 #[inline(always)]
 pub(super) unsafe fn escape_into(text: &[u8], to: *mut u8) -> usize {
     if text.len() < 16 {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller provides the bytes.
         unsafe { blocks::escape_short::<Native>(text, to) }
     } else {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller provides the bytes.
         unsafe { escape_long(text, to) }
     }
 }
 
-/// Escapes sixteen bytes or more. Out of line, and all that it does is to go on elsewhere: nothing has to be saved for that.
+/// Escapes 16 bytes or more. Not inlined, and only tail-calls, so it saves no registers.
 ///
 /// # Safety
 ///
@@ -74,23 +77,23 @@ pub(super) unsafe fn escape_into(text: &[u8], to: *mut u8) -> usize {
 #[inline(never)]
 unsafe fn escape_long(text: &[u8], to: *mut u8) -> usize {
     if text.len() < WIDE {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller provides the bytes.
         unsafe { blocks::escape_middle::<Native>(text, to) }
     } else {
         #[cfg(target_arch = "x86_64")]
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller provides the bytes.
         unsafe {
             dispatch::escape(text, to)
         }
         #[cfg(not(target_arch = "x86_64"))]
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller provides the bytes.
         unsafe {
             blocks::escape_wide::<Native>(text, to)
         }
     }
 }
 
-/// For each byte, what is written for it, the first character in the lowest byte, and its length in the highest.
+/// Maps each byte to its output: the first character is in the lowest byte, the length in the highest.
 static ESCAPES: [u64; 256] = {
     let mut table = [0; 256];
     let mut byte = 0;
@@ -115,13 +118,14 @@ static ESCAPES: [u64; 256] = {
     table
 };
 
+/// Returns whether any of the bytes needs an escape.
 #[inline(always)]
 fn any_needs_escape([a, b, c]: [u8; 3]) -> bool {
     let escapes = ESCAPES[usize::from(a)] | ESCAPES[usize::from(b)] | ESCAPES[usize::from(c)];
     escapes >> 56 != 1
 }
 
-/// Writes what stands for one byte, and says how many bytes that is.
+/// Writes one byte, escaped if necessary, and returns the number of bytes written.
 ///
 /// # Safety
 ///
@@ -129,21 +133,24 @@ fn any_needs_escape([a, b, c]: [u8; 3]) -> bool {
 #[inline(always)]
 unsafe fn escape_byte(byte: u8, to: *mut u8) -> usize {
     let escape = ESCAPES[usize::from(byte)];
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller provides the bytes.
     unsafe { to.cast::<[u8; 8]>().write(escape.to_le_bytes()) };
     (escape >> 56) as usize
 }
 
-/// Writes the escapes of the bytes of a block that `special` has a bit for, the first byte's the lowest, and what follows each
-/// again behind it: no later step waits for a load of an earlier one. Says how many bytes the block takes then.
+/// Escapes the marked bytes of a block of `len` bytes that was copied to `to`, and returns the block's escaped length.
+///
+/// Bit `i` of `special` marks byte `i`. After each escape, the bytes that follow it are copied again from `from`, so no
+/// step depends on a store of an earlier one.
 ///
 /// # Safety
 ///
-/// `from` must be valid for reads of `2 * len` bytes, `to` for writes of `6 * (last + 1) + len` bytes when the last special byte
-/// is at `last`, and the first `len` bytes of `from` already be at `to`. A block has at least eight bytes.
+/// - `len` must be at least 8.
+/// - `from` must be valid for reads of `2 * len` bytes, and its first `len` bytes must have been copied to `to`.
+/// - `to` must be valid for writes of `6 * (last + 1) + len` bytes, where `last` is the index of the last marked byte.
 #[inline(always)]
 unsafe fn escape_marked(from: *const u8, to: *mut u8, len: usize, mut special: u64) -> usize {
-    // How much longer the text has become so far.
+    // The number of bytes that the escapes have added so far.
     let mut longer = 0;
     while special != 0 {
         let at = special.trailing_zeros() as usize;
@@ -153,7 +160,7 @@ unsafe fn escape_marked(from: *const u8, to: *mut u8, len: usize, mut special: u
         // SAFETY: `longer <= 5 * at`.
         longer += unsafe { escape_byte(byte, to.add(at + longer)) } - 1;
         let read = at + 1;
-        // SAFETY: `read <= len`, so a block is there to read; `longer <= 5 * read`, so one is there to write.
+        // SAFETY: `read <= len` leaves `len` bytes to read, and `longer <= 5 * read` leaves room to write them.
         unsafe { to.add(read + longer).copy_from_nonoverlapping(from.add(read), len) };
     }
     len + longer

@@ -1,4 +1,4 @@
-//! Sixteen bytes at a time with NEON.
+//! Blocks of 16 bytes with NEON.
 #![allow(unsafe_code)]
 
 use std::arch::aarch64::{
@@ -8,46 +8,47 @@ use std::arch::aarch64::{
 
 pub(super) struct Block;
 
-/// With this bit flipped the bytes below 0x20 stay there, the quote is 0x20, and every other byte is greater.
+/// Flips a bit so that the bytes below 0x20 stay in that range, the quote becomes 0x20, and all others become greater.
 #[target_feature(enable = "neon")]
 #[inline]
 fn flipped(bytes: uint8x16_t) -> uint8x16_t {
     veorq_u8(bytes, vdupq_n_u8(0x02))
 }
 
-/// All ones in each byte that is at most 0x20.
+/// Sets all bits of each byte that is at most 0x20.
 #[target_feature(enable = "neon")]
 #[inline]
 fn at_most_0x20(bytes: uint8x16_t) -> uint8x16_t {
     vcleq_u8(bytes, vdupq_n_u8(0x20))
 }
 
-/// All ones in each byte that is a backslash.
+/// Sets all bits of each byte that is a backslash.
 #[target_feature(enable = "neon")]
 #[inline]
 fn backslash(bytes: uint8x16_t) -> uint8x16_t {
     vceqq_u8(bytes, vdupq_n_u8(b'\\'))
 }
 
-/// All ones in each byte that needs an escape.
+/// Sets all bits of each byte that needs an escape.
 #[target_feature(enable = "neon")]
 #[inline]
 fn marked(bytes: uint8x16_t) -> uint8x16_t {
     vorrq_u8(at_most_0x20(flipped(bytes)), backslash(bytes))
 }
 
+/// Returns a bit for each byte that needs an escape.
 #[target_feature(enable = "neon")]
 #[inline]
 fn special(bytes: uint8x16_t) -> u64 {
-    /// In each half, a bit of its own for each byte.
-    // SAFETY: any bytes are a vector.
+    /// A distinct bit for each byte of a half.
+    // SAFETY: all bit patterns are valid vectors.
     const WEIGHTS: uint8x16_t =
         unsafe { std::mem::transmute([1_u8, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128]) };
     let weighed = vandq_u8(marked(bytes), WEIGHTS);
     u64::from(vaddv_u8(vget_low_u8(weighed))) | u64::from(vaddv_u8(vget_high_u8(weighed))) << 8
 }
 
-/// What was seen: at each place, the smallest of the flipped bytes, and whether there was a backslash.
+/// A summary of blocks: for each lane, the smallest flipped byte, and whether there was a backslash.
 #[derive(Clone, Copy)]
 pub(super) struct Seen {
     smallest: uint8x16_t,
@@ -76,41 +77,41 @@ impl super::blocks::Block for Block {
 
     type Seen = Seen;
 
-    // SAFETY: any bytes are two vectors.
+    // SAFETY: all bit patterns are valid vectors.
     const NOTHING_SEEN: Seen = unsafe { std::mem::transmute([[0xff_u8; 16], [0; 16]]) };
 
     #[inline(always)]
     unsafe fn copy(from: *const u8, to: *mut u8) -> uint8x16_t {
-        // SAFETY: `from` is readable for 16 bytes, as the trait's contract says.
+        // SAFETY: the caller provides 16 bytes to read.
         let bytes = unsafe { from.cast::<uint8x16_t>().read_unaligned() };
-        // SAFETY: `to` is writable for 16 bytes, likewise.
+        // SAFETY: the caller provides 16 bytes to write.
         unsafe { to.cast::<uint8x16_t>().write_unaligned(bytes) };
         bytes
     }
 
     #[inline(always)]
     fn special(bytes: uint8x16_t) -> u64 {
-        // SAFETY: every aarch64 that this is built for has NEON.
+        // SAFETY: NEON is part of the target.
         unsafe { special(bytes) }
     }
 
     #[inline(always)]
     fn see(seen: Seen, bytes: uint8x16_t) -> Seen {
-        // SAFETY: likewise.
+        // SAFETY: NEON is part of the target.
         unsafe { see(seen, bytes) }
     }
 
     #[inline(always)]
     fn any_special(seen: Seen) -> bool {
-        // SAFETY: likewise.
+        // SAFETY: NEON is part of the target.
         unsafe { any_special(seen) }
     }
 
     #[inline(always)]
     fn any_special_in(words: [u32; 4]) -> bool {
-        // SAFETY: any words are a vector.
+        // SAFETY: all bit patterns are valid vectors.
         let bytes = unsafe { std::mem::transmute::<[u32; 4], uint8x16_t>(words) };
-        // SAFETY: every aarch64 that this is built for has NEON.
+        // SAFETY: NEON is part of the target.
         unsafe { vmaxvq_u8(marked(bytes)) != 0 }
     }
 }

@@ -1,4 +1,4 @@
-//! Sixteen bytes at a time with SSE2.
+//! Blocks of 16 bytes with SSE2.
 #![allow(unsafe_code)]
 
 use std::arch::x86_64::{
@@ -7,34 +7,35 @@ use std::arch::x86_64::{
 
 pub(super) struct Block;
 
-/// With this bit flipped the bytes below 0x20 stay there, the quote is 0x20, and every other byte is greater.
+/// Flips a bit so that the bytes below 0x20 stay in that range, the quote becomes 0x20, and all others become greater.
 #[target_feature(enable = "sse2")]
 #[inline]
 fn flipped(bytes: __m128i) -> __m128i {
     _mm_xor_si128(bytes, _mm_set1_epi8(0x02))
 }
 
-/// All ones in each byte that is at most 0x20: then the smaller of the two is the byte.
+/// Sets all bits of each byte that is at most 0x20, which is where the minimum of the two equals the byte.
 #[target_feature(enable = "sse2")]
 #[inline]
 fn at_most_0x20(bytes: __m128i) -> __m128i {
     _mm_cmpeq_epi8(_mm_min_epu8(bytes, _mm_set1_epi8(0x20)), bytes)
 }
 
-/// All ones in each byte that is a backslash.
+/// Sets all bits of each byte that is a backslash.
 #[target_feature(enable = "sse2")]
 #[inline]
 fn backslash(bytes: __m128i) -> __m128i {
     _mm_cmpeq_epi8(bytes, _mm_set1_epi8(b'\\'.cast_signed()))
 }
 
+/// Returns a bit for each byte that needs an escape.
 #[target_feature(enable = "sse2")]
 #[inline]
 fn special(bytes: __m128i) -> u32 {
     _mm_movemask_epi8(_mm_or_si128(at_most_0x20(flipped(bytes)), backslash(bytes))).cast_unsigned()
 }
 
-/// What was seen: at each place, the smallest of the flipped bytes, and whether there was a backslash.
+/// A summary of blocks: for each lane, the smallest flipped byte, and whether there was a backslash.
 #[derive(Clone, Copy)]
 pub(super) struct Seen {
     smallest: __m128i,
@@ -63,14 +64,14 @@ impl super::blocks::Block for Block {
 
     type Seen = Seen;
 
-    // SAFETY: any bytes are two vectors.
+    // SAFETY: all bit patterns are valid vectors.
     const NOTHING_SEEN: Seen = unsafe { std::mem::transmute([[0xff_u8; 16], [0; 16]]) };
 
     #[inline(always)]
     unsafe fn copy(from: *const u8, to: *mut u8) -> __m128i {
-        // SAFETY: `from` is readable for 16 bytes, as the trait's contract says.
+        // SAFETY: the caller provides 16 bytes to read.
         let bytes = unsafe { from.cast::<__m128i>().read_unaligned() };
-        // SAFETY: `to` is writable for 16 bytes, likewise.
+        // SAFETY: the caller provides 16 bytes to write.
         unsafe { to.cast::<__m128i>().write_unaligned(bytes) };
         bytes
     }
@@ -95,7 +96,7 @@ impl super::blocks::Block for Block {
 
     #[inline(always)]
     fn any_special_in(words: [u32; 4]) -> bool {
-        // SAFETY: any words are a vector.
+        // SAFETY: all bit patterns are valid vectors.
         let bytes = unsafe { std::mem::transmute::<[u32; 4], __m128i>(words) };
         // SAFETY: every x86-64 has SSE2.
         unsafe { special(bytes) != 0 }

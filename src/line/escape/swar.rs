@@ -1,20 +1,24 @@
-//! Eight bytes at a time in a plain integer, for machines that have nothing better.
+//! Blocks of 8 bytes in an integer ("SIMD within a register"), for targets without a SIMD backend.
 #![allow(unsafe_code)]
 
 pub(super) struct Block;
 
+/// 1 in each byte.
 const ONES: u64 = u64::MAX / 255;
+/// All bits of each byte but the highest.
 const LOW: u64 = ONES * 0x7f;
 
-/// The high bit of each byte of `word` that is zero, and no other bit.
+/// Sets the high bit of each byte that is zero in `word`, and no other bit.
 const fn zero_bytes(word: u64) -> u64 {
     !(((word & LOW) + LOW) | word | LOW)
 }
 
-/// Whether any byte of `word` needs an escape is whether the high bit of any byte of this is set. Where a byte is smaller than
-/// what is subtracted, its high bit is; the borrow can only mislead about bytes above one of which that is true.
+/// A high bit of the result is set if and only if some byte of `word` needs an escape.
+///
+/// Not every such bit marks such a byte: subtracting from a byte that is too small sets its high bit, but also borrows
+/// from the byte above.
 const fn suspects(word: u64) -> u64 {
-    // With this bit flipped the bytes below 0x20 stay there, the quote is 0x20, and every other byte is greater.
+    // Flipping this bit keeps the bytes below 0x20 in that range and maps the quote to 0x20; all others become greater.
     let control_or_quote = (word ^ (ONES * 0x02)).wrapping_sub(ONES * 0x21);
     let backslash = (word ^ (ONES * b'\\' as u64)).wrapping_sub(ONES);
     (control_or_quote | backslash) & !word
@@ -25,16 +29,16 @@ impl super::blocks::Block for Block {
 
     type Bytes = u64;
 
-    /// The [`suspects`] of all.
+    /// The [`suspects`] of all blocks, combined.
     type Seen = u64;
 
     const NOTHING_SEEN: u64 = 0;
 
     #[inline(always)]
     unsafe fn copy(from: *const u8, to: *mut u8) -> u64 {
-        // SAFETY: `from` is readable for 8 bytes, as the trait's contract says.
+        // SAFETY: the caller provides 8 bytes to read.
         let bytes = unsafe { from.cast::<u64>().read_unaligned() };
-        // SAFETY: `to` is writable for 8 bytes, likewise.
+        // SAFETY: the caller provides 8 bytes to write.
         unsafe { to.cast::<u64>().write_unaligned(bytes) };
         bytes
     }
@@ -45,7 +49,7 @@ impl super::blocks::Block for Block {
         let control = zero_bytes(word & (ONES * 0xe0));
         let quote = zero_bytes(word ^ (ONES * u64::from(b'"')));
         let backslash = zero_bytes(word ^ (ONES * u64::from(b'\\')));
-        // Moves the high bit of each byte to one of the top eight bits, in order.
+        // Gathers the high bits of the bytes in the top eight bits, in order.
         ((control | quote | backslash) >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56
     }
 

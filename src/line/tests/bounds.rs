@@ -1,5 +1,5 @@
-//! No fragment stores past its bound. Each is written where exactly as many bytes can be touched, and put into lines
-//! with and without that much room.
+//! No fragment stores past its bound. Each is written to guarded memory of exactly that size, and put into lines with
+//! and without that much room.
 #![allow(unsafe_code)]
 
 use std::time::Duration;
@@ -12,12 +12,12 @@ use super::guarded::{Edge, Guarded};
 /// The largest bound of any fragment here that is written at once.
 const MOST: usize = 64 * 1024;
 
-/// A byte that no fragment here writes, so that a hole in what was written shows.
+/// A byte that no fragment here writes. It reveals gaps in the output.
 const NOTHING_WRITTEN: u8 = 0xf8;
 
-struct Paper(Guarded);
+struct Output(Guarded);
 
-impl Paper {
+impl Output {
     fn new() -> Self {
         Self(Guarded::new(MOST))
     }
@@ -39,7 +39,7 @@ impl Paper {
     }
 }
 
-/// Texts that take as many bytes as they can, as few, and something between.
+/// Texts whose escaped form is as long as possible, as short as possible, and in between.
 fn texts(len: usize) -> [String; 4] {
     let mixed = "a\"é\u{1}\\ \n\u{10ffff}".chars().cycle();
     let mixed = mixed.scan(0, |taken, character| {
@@ -52,7 +52,7 @@ fn texts(len: usize) -> [String; 4] {
 }
 
 fn escaped(text: &str) -> String {
-    String::from_utf8(naive(text.as_bytes())).expect("an escaped text is a text")
+    String::from_utf8(naive(text.as_bytes())).expect("escaped text is UTF-8")
 }
 
 const INTEGERS: [u64; 14] = [
@@ -78,32 +78,32 @@ fn finite(number: f64) -> Finite {
 
 #[test]
 fn numbers_and_words() {
-    let mut paper = Paper::new();
+    let mut output = Output::new();
     for number in INTEGERS {
-        paper.assert_written(number, number.to_string());
-        paper.assert_written(Some(number), number.to_string());
-        paper.assert_written(Duration::from_nanos(number), number.to_string());
+        output.assert_written(number, number.to_string());
+        output.assert_written(Some(number), number.to_string());
+        output.assert_written(Duration::from_nanos(number), number.to_string());
         for number in [number.cast_signed(), number.wrapping_neg().cast_signed()] {
-            paper.assert_written(number, number.to_string());
+            output.assert_written(number, number.to_string());
         }
     }
-    paper.assert_written(None::<u64>, "null");
-    paper.assert_written(Duration::MAX, u64::MAX.to_string());
+    output.assert_written(None::<u64>, "null");
+    output.assert_written(Duration::MAX, u64::MAX.to_string());
     for (yes, expected) in [(true, "7"), (false, "[")] {
-        paper.assert_written(Either { yes, fragments: (7_u64, b"[") }, expected);
+        output.assert_written(Either { yes, fragments: (7_u64, b"[") }, expected);
     }
-    paper.assert_written(b"", "");
-    paper.assert_written(br#"{"event":"#, r#"{"event":"#);
+    output.assert_written(b"", "");
+    output.assert_written(br#"{"event":"#, r#"{"event":"#);
 }
 
 #[test]
-fn floats_are_spelt_as_ryu_does() {
-    let mut paper = Paper::new();
+fn floats_are_formatted_like_ryu() {
+    let mut output = Output::new();
     let mut assert_written = |number: f64| {
         let expected = ryu::Buffer::new().format_finite(number).to_owned();
-        paper.assert_written(finite(number), expected);
+        output.assert_written(finite(number), expected);
     };
-    // The longest spelling among them, and both sides of each border between one way to write a float and another.
+    // The longest text, and both sides of each border between two algorithms.
     for number in [0.0, 1.0, 0.1, 1.5e-7, 1e16, 1e-5, 5e-324, 2.225_073_858_507_201_4e-308, f64::MIN_POSITIVE, f64::MAX]
     {
         for number in [number, number.next_up(), number.next_down()].into_iter().filter(|number| number.is_finite()) {
@@ -118,7 +118,7 @@ fn floats_are_spelt_as_ryu_does() {
         if number.is_finite() {
             assert_written(number);
         }
-        // Most floats of programs have no exponent.
+        // Floats that are written without an exponent.
         let fraction = (bits >> 11) as f64 / (1_u64 << 53) as f64;
         for power in [-6, -5, -3, 0, 1, 9, 15, 17] {
             assert_written(fraction * 10_f64.powi(power));
@@ -128,25 +128,25 @@ fn floats_are_spelt_as_ryu_does() {
 
 #[test]
 fn strings_and_raw_text() {
-    let mut paper = Paper::new();
+    let mut output = Output::new();
     for len in (0..=200).filter(|len| !cfg!(miri) || len % 23 == 0) {
         for text in texts(len) {
-            paper.assert_written(text.as_str(), escaped(&text));
-            paper.assert_written(Raw(text.as_bytes()), &text);
+            output.assert_written(text.as_str(), escaped(&text));
+            output.assert_written(Raw(text.as_bytes()), &text);
         }
     }
 }
 
 #[test]
 fn tuples() {
-    let mut paper = Paper::new();
+    let mut output = Output::new();
     for len in (0..=40).chain([63, 64, 65, 127, 128, 129, 200]).filter(|len| !cfg!(miri) || len % 13 == 0) {
         for text in texts(len) {
             let written = escaped(&text);
             let text = text.as_str();
-            paper.assert_written((text, text), format!("{written}{written}"));
-            paper.assert_written((b"\"", text, b"\"}\n"), format!("\"{written}\"}}\n"));
-            paper.assert_written(
+            output.assert_written((text, text), format!("{written}{written}"));
+            output.assert_written((b"\"", text, b"\"}\n"), format!("\"{written}\"}}\n"));
+            output.assert_written(
                 (
                     (b"[", u64::MAX),
                     (text, Raw(text.as_bytes())),
@@ -154,7 +154,7 @@ fn tuples() {
                 ),
                 format!("[{}{written}{text}{}false{:?}", u64::MAX, i64::MIN, -f64::MAX),
             );
-            paper.assert_written(
+            output.assert_written(
                 (text, text, text, text, text, text, text, text, text, text, text, text, None::<u64>),
                 written.repeat(12) + "null",
             );
@@ -162,7 +162,7 @@ fn tuples() {
     }
 }
 
-/// Puts `fragment` twice into lines that hold a byte already, and that have no room, some, or enough.
+/// Puts `fragment` twice into a line that is not empty, and that has no room, some, or enough.
 #[track_caller]
 fn assert_put(fragment: impl Fragment, expected: &str) {
     for room in [0, 1 + expected.len() / 2, fragment.bound() as usize] {
@@ -176,7 +176,7 @@ fn assert_put(fragment: impl Fragment, expected: &str) {
     }
 }
 
-/// The length from which a string's bound is beyond [`PIECEWISE`].
+/// The length from which a string's bound exceeds [`PIECEWISE`].
 const LONG: usize = PIECEWISE as usize / 6;
 
 #[test]
@@ -209,13 +209,13 @@ fn a_long_string_does_not_reserve_its_worst_case() {
         let mut line = Buffer::append_to(Vec::new(), usize::MAX);
         put(&mut line, text);
         let line = line.into_bytes();
-        // A vector that grows doubles.
+        // Growing a vector doubles its capacity.
         assert!(line.capacity() <= 2 * line.len() + 64 * 1024, "{} bytes for {}", line.capacity(), line.len());
     }
 }
 
 #[test]
-fn a_line_takes_what_fits_its_limit_to_the_byte_and_nothing_more() {
+fn the_limit_is_exact_to_the_byte() {
     let long = "a\n".repeat(if cfg!(miri) { 8 } else { LONG });
     for text in ["", "a", "\n", "a longer text of a name and more", &long] {
         let written = escaped(text);
@@ -243,8 +243,8 @@ fn a_line_takes_what_fits_its_limit_to_the_byte_and_nothing_more() {
 }
 
 #[test]
-fn what_no_memory_could_hold_stops_the_line() {
-    /// Claims that it may take nearly the whole address space.
+fn a_failed_reservation_stops_the_line() {
+    /// A fragment whose bound is nearly the whole address space.
     #[derive(Clone, Copy)]
     struct Huge;
     // SAFETY: stores nothing.
@@ -265,7 +265,7 @@ fn what_no_memory_could_hold_stops_the_line() {
 }
 
 #[test]
-fn a_comma_is_only_taken_back_behind_an_item() {
+fn a_comma_is_only_dropped_behind_an_item() {
     let mut line = Buffer::append_to(Vec::new(), usize::MAX);
     line.put(b"[");
     let start = line.len();

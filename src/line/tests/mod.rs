@@ -1,4 +1,4 @@
-//! Tests of bounds: no fragment stores past its bound, whatever the room.
+//! Tests that no fragment stores past its bound.
 
 mod bounds;
 pub(super) mod guarded;
