@@ -115,6 +115,9 @@ impl Encoder {
         std::mem::forget(armed);
     }
 
+    // The next two repeat the lines of `run_user_code`, since calls take stack at each level of a value in builds without
+    // optimisation.
+
     /// Runs code that has to write a value.
     #[inline(always)]
     pub(super) fn expect_value(&mut self, code: impl FnOnce(&mut Self)) {
@@ -125,6 +128,19 @@ impl Encoder {
         if self.line.len() == start {
             self.wrote_nothing();
         }
+    }
+
+    /// Writes the content of a container, whose items each end with a comma, and its end.
+    #[inline(always)]
+    pub(super) fn content(&mut self, write: impl FnOnce(&mut Self)) {
+        let start = self.line.len();
+        self.depth += 1;
+        let armed = FailOnUnwind(self);
+        write(armed.0);
+        std::mem::forget(armed);
+        self.depth -= 1;
+        self.line.drop_trailing_comma(start);
+        self.line.put(b"]}");
     }
 
     #[cold]
@@ -154,19 +170,6 @@ impl Encoder {
             return false;
         }
         self.line.put(opening)
-    }
-
-    /// Writes the content of a container, whose items each end with a comma, and its end.
-    #[inline(always)]
-    pub(super) fn content(&mut self, write: impl FnOnce(&mut Self)) {
-        let start = self.line.len();
-        self.depth += 1;
-        let armed = FailOnUnwind(self);
-        write(armed.0);
-        std::mem::forget(armed);
-        self.depth -= 1;
-        self.line.drop_trailing_comma(start);
-        self.line.put(b"]}");
     }
 }
 
