@@ -176,7 +176,11 @@ unsafe fn write_long(number: u64, to: *mut u8) -> *mut u8 {
 /// `to` must be valid for writes of `text.len()` bytes, and not overlap `text`.
 #[inline(always)]
 unsafe fn copy_text(text: &str, to: *mut u8) -> *mut u8 {
-    /// Copies the first and the last `N` bytes.
+    /// Copies the first and the last `N` bytes, which may overlap.
+    ///
+    /// # Safety
+    ///
+    /// As for [`copy_text`].
     #[inline(always)]
     unsafe fn copy_ends<const N: usize>(text: &[u8], to: *mut u8) {
         if let (Some(first), Some(last)) = (text.first_chunk::<N>(), text.last_chunk::<N>()) {
@@ -189,11 +193,13 @@ unsafe fn copy_text(text: &str, to: *mut u8) -> *mut u8 {
     let text = text.as_bytes();
     debug_assert!((3..=32).contains(&text.len()));
     // SAFETY: the caller provides the bytes.
-    match text.len() {
-        16.. => unsafe { copy_ends::<16>(text, to) },
-        8.. => unsafe { copy_ends::<8>(text, to) },
-        4.. => unsafe { copy_ends::<4>(text, to) },
-        _ => unsafe { copy_ends::<2>(text, to) },
+    unsafe {
+        match text.len() {
+            16.. => copy_ends::<16>(text, to),
+            8.. => copy_ends::<8>(text, to),
+            4.. => copy_ends::<4>(text, to),
+            _ => copy_ends::<2>(text, to),
+        }
     }
     // SAFETY: at most one past the text.
     unsafe { to.add(text.len()) }

@@ -2,7 +2,8 @@
 
 use smallvec::SmallVec;
 
-use super::{RecordedValue, TraceValue};
+use super::recorded::RecordedValue;
+use super::writer::TraceValue;
 
 /// The arguments of a host call, each as a [live value](RecordedValue::Live): what stands between an interpreter's own
 /// slice of values and [`HostCall::args`](crate::HostCall::args). Up to four of them allocate nothing.

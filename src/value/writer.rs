@@ -1,17 +1,94 @@
-//! The schema of values: how each of the twelve shapes is written.
+//! The trait that values implement, and the schema that they are written by: how each of the twelve shapes is written.
 
+use std::borrow::Cow;
 use std::fmt::{self, Write as _};
 use std::time::Duration;
 
-use super::isolation::Encoder;
-use super::{TraceValue, type_names};
+use super::encoder::Encoder;
+use super::type_names;
 use crate::line::{Either, Finite};
+
+/// A value of an interpreter, handed to a trace as it is: no copy, no allocation, no conversion into another tree.
+///
+/// Implement it on the interpreter's own value type, whatever that is: an `Rc` tree, a tagged word, a wrapper made on
+/// the fly around a type of another crate. It is implemented for the standard library's scalars, strings and
+/// collections of values.
+///
+/// ```
+/// use std::borrow::Cow;
+/// use std::rc::Rc;
+/// use cove_trace::{TraceValue, ValueWriter};
+///
+/// enum Value {
+///     Nil,
+///     Int(i64),
+///     Text(Rc<str>),
+///     List(Rc<Vec<Value>>),
+///     Closure { name: &'static str },
+/// }
+///
+/// impl TraceValue for Value {
+///     fn type_name(&self) -> Cow<'_, str> {
+///         match self {
+///             Value::Nil => "Unit".into(),
+///             Value::Int(_) => "Int".into(),
+///             Value::Text(_) => "String".into(),
+///             Value::List(_) => "Array".into(),
+///             Value::Closure { .. } => "Closure".into(),
+///         }
+///     }
+///
+///     fn write(&self, out: ValueWriter<'_>) {
+///         match self {
+///             Value::Nil => out.unit(),
+///             Value::Int(int) => out.int(*int),
+///             Value::Text(text) => out.string(text),
+///             Value::List(list) => out.array(|items| items.extend(list.iter())),
+///             Value::Closure { name } => out.opaque("Closure", name),
+///         }
+///     }
+/// }
+/// # assert_eq!(
+/// #     cove_trace::value_to_json(&Value::List(Rc::new(vec![Value::Int(1)])), cove_trace::ValueCapture::Full),
+/// #     r#"{"type":"array","items":[{"type":"int","value":1}]}"#,
+/// # );
+/// ```
+///
+/// A value whose own code panics, fails or writes nothing never breaks the trace or the program: the whole argument or
+/// result that it belongs to is written as an opaque of its type name instead. (A program built with `panic = "abort"`
+/// ends all the same, and a panic hook prints what it prints.) Its code may itself record events.
+///
+/// Nor does a value that contains itself: nesting stops at [`MAX_VALUE_DEPTH`](crate::MAX_VALUE_DEPTH), and an argument
+/// or result that makes its line longer than the limit of a line is replaced. Values may share parts, and contain
+/// themselves, as often as they like.
+pub trait TraceValue {
+    /// Returns the name of the value's type, which is all that a redacted trace keeps of it. It must not depend on
+    /// anything secret.
+    ///
+    /// It agrees with [`write`](Self::write): `Unit`, `Bool`, `Int`, `Float`, `Duration`, `String`, `Array`, or the
+    /// name given to an enum, a struct, a resource, an opaque or a redaction.
+    fn type_name(&self) -> Cow<'_, str>;
+
+    /// Writes the value by calling exactly one method of `out`.
+    fn write(&self, out: ValueWriter<'_>);
+}
+
+impl<T: TraceValue + ?Sized> TraceValue for &T {
+    fn type_name(&self) -> Cow<'_, str> {
+        (**self).type_name()
+    }
+
+    #[inline]
+    fn write(&self, out: ValueWriter<'_>) {
+        (**self).write(out);
+    }
+}
 
 /// Writes one value: call one method, once.
 ///
-/// The encoder makes it and hands it to [`TraceValue::write`]. Each method consumes the writer, so a value can't write two
-/// values; one that calls none is recorded as an opaque that says so. Every method appends to the line being written and
-/// allocates nothing.
+/// The encoder makes it and hands it to [`TraceValue::write`]. Each method consumes the writer, so a value can't write
+/// two values; one that calls none is recorded as an opaque that says so. Every method appends to the line being
+/// written and allocates nothing.
 ///
 /// ```
 /// # use std::borrow::Cow;
@@ -94,8 +171,8 @@ impl<'w> ValueWriter<'w> {
         self.encoder.line.put((br#"{"type":"string","value":""#, text, b"\"}"));
     }
 
-    /// Writes a byte string. Its type name is `String`. One that is UTF-8 is written as a string, any other as an opaque that
-    /// shows U+FFFD in place of each invalid sequence.
+    /// Writes a byte string. Its type name is `String`. One that is UTF-8 is written as a string, any other as an
+    /// opaque that shows U+FFFD in place of each invalid sequence.
     pub fn bytes(self, bytes: &[u8]) {
         match std::str::from_utf8(bytes) {
             Ok(text) => self.string(text),
@@ -127,8 +204,8 @@ impl<'w> ValueWriter<'w> {
         }
     }
 
-    /// Writes a handle on something that the host holds: the kind of resource, and the host's number for it. Its type name
-    /// is `name`.
+    /// Writes a handle on something that the host holds: the kind of resource, and the host's number for it. Its type
+    /// name is `name`.
     #[inline]
     pub fn resource(self, name: &str, id: i64) {
         self.encoder.line.put((br#"{"type":"resource","name":""#, name, br#"","id":"#, id, b"}"));
@@ -140,8 +217,8 @@ impl<'w> ValueWriter<'w> {
         self.encoder.line.put((br#"{"type":"redacted","of":""#, of, b"\"}"));
     }
 
-    /// Writes a value that the encoding cannot represent (a closure, a task handle, a shared vector): the name of its type,
-    /// and its display text. The text is escaped straight into the line; its formatter runs once.
+    /// Writes a value that the encoding cannot represent (a closure, a task handle, a shared vector): the name of its
+    /// type, and its display text. The text is escaped straight into the line; its formatter runs once.
     #[inline]
     pub fn opaque(self, of: &str, shown: impl fmt::Display) {
         self.encoder.line.put((br#"{"type":"opaque","of":""#, of, br#"","shown":""#));
@@ -155,8 +232,8 @@ impl<'w> ValueWriter<'w> {
 
     /// Writes no value: it can't be written now (a cell that is mutably borrowed, a dead handle).
     ///
-    /// The whole argument or result that it is part of is recorded as an opaque that failed. To give up only a part, write
-    /// that part as an [`opaque`](Self::opaque).
+    /// The whole argument or result that it is part of is recorded as an opaque that failed. To give up only a part,
+    /// write that part as an [`opaque`](Self::opaque).
     pub fn fail(self) {
         self.encoder.fail();
     }
@@ -216,8 +293,8 @@ impl ItemWriter<'_> {
         }
     }
 
-    /// Returns whether further items can still be recorded: not when the argument or result has failed, or has become longer
-    /// than the line's limit. A loop without a known end asks, so that it ends then.
+    /// Returns whether further items can still be recorded: not when the argument or result has failed, or has become
+    /// longer than the line's limit. A loop without a known end asks, so that it ends then.
     #[inline]
     #[must_use]
     pub fn wants_more(&self) -> bool {
@@ -245,8 +322,8 @@ impl FieldWriter<'_> {
         self.encoder.line.put(b"},");
     }
 
-    /// Writes all of `fields`, in order: names and values, references to values, or wrappers made on the fly. Stops early
-    /// when [nothing more is wanted](Self::wants_more).
+    /// Writes all of `fields`, in order: names and values, references to values, or wrappers made on the fly. Stops
+    /// early when [nothing more is wanted](Self::wants_more).
     #[inline]
     pub fn extend<N: AsRef<str>, V: TraceValue>(&mut self, fields: impl IntoIterator<Item = (N, V)>) {
         for (name, value) in fields {
