@@ -2,6 +2,7 @@
 
 mod lines;
 mod pieces;
+pub(crate) mod position;
 mod source;
 mod walk;
 
@@ -9,11 +10,12 @@ use std::fmt;
 use std::io;
 
 use self::lines::{LineFault, Lines, RawLine};
+use self::position::Extent;
+pub use self::position::Position;
 pub use self::source::{Pieces, Slice, Source};
 pub use self::walk::TracePart;
 use crate::decode::{DecodeError, DecodeErrorKind, Decoder};
 use crate::event::{TraceEvent, TraceHeader};
-use crate::parallel::Extent;
 
 /// Reads a trace: from any [`Read`](io::Read) (a file, a pipe, a socket) with [`new`](Self::new), from memory with
 /// [`from_slice`](TraceReader::from_slice), from [pieces](TraceReader::from_pieces) that the caller hands over as they arrive.
@@ -59,17 +61,6 @@ enum HeaderState {
     Read(TraceHeader),
     /// Something else stood in its place, which was reported. A header that comes later is taken for it.
     Missing,
-}
-
-/// A place in a trace.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Position {
-    /// Physical lines, from 1.
-    pub line: u64,
-    /// Bytes in the line, from 1.
-    pub column: u64,
-    /// Bytes in the file, from 0.
-    pub offset: u64,
 }
 
 /// Why a trace can't be read on, or not without a gap.

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 const MAY_HOLD_UNSAFE_CODE: &[&str] = &[
     "src/decode/block.rs",
     "src/decode/prefetch.rs",
-    "src/decode/quick/site.rs",
+    "src/decode/quick/sites.rs",
     "src/decode/scan.rs",
     "src/decode/unescape.rs",
     "src/decode/utf8.rs",
@@ -19,6 +19,7 @@ const MAY_HOLD_UNSAFE_CODE: &[&str] = &[
     "src/line/escape/dispatch.rs",
     "src/line/escape/mod.rs",
     "src/line/escape/neon.rs",
+    "src/line/escape/scalar.rs",
     "src/line/escape/sse2.rs",
     "src/line/escape/swar.rs",
     "src/line/escape/tests.rs",

@@ -27,11 +27,10 @@ use std::fmt;
 
 use self::entries::OpenEntries;
 use self::fact::{Fact, Names};
-use self::piece::Judge;
 use self::tasks::Tasks;
 use crate::event::{TraceEvent, TraceHeader};
 use crate::names::ValueCapture;
-use crate::parallel::{Extent, Parts, ReadAt};
+use crate::parallel::Extent;
 use crate::reader::{ReadError, Source, TracePart, TraceReader};
 
 /// Something about a trace that can't be, or that its reader should know.
@@ -178,14 +177,6 @@ impl Checker {
         });
         let extent = Extent { lines: reader.lines_read(), bytes: reader.bytes_read() };
         self.conclude(extent, &mut report)
-    }
-
-    /// Reads a trace to its end on several threads, and looks at all of it. The remarks are those of [`read`](Self::read), in
-    /// the same order.
-    pub fn read_parts<F: ReadAt + ?Sized>(self, parts: &Parts<'_, F>, report: impl FnMut(Remark)) -> Checked {
-        let mut judge = Judge { checker: self, report };
-        let extent = parts.read(&mut judge);
-        judge.checker.conclude(extent, &mut judge.report)
     }
 
     fn part(&mut self, part: TracePart<'_>, report: &mut impl FnMut(Remark)) {

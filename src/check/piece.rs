@@ -4,18 +4,28 @@ use std::ops::ControlFlow;
 
 use super::fact::Fact;
 use super::seen_names::SeenNames;
-use super::{Checker, Finding, Remark, error_on, redaction};
+use super::{Checked, Checker, Finding, Remark, error_on, redaction};
 use crate::event::TraceHeader;
 use crate::names::ValueCapture;
-use crate::parallel::{Extent, Gather};
+use crate::parallel::{Extent, Gather, Parts, ReadAt};
 use crate::reader::{ReadError, TracePart};
 
-/// So many faults and findings of a piece are kept until its turn.
+impl Checker {
+    /// Reads a trace to its end on several threads, and looks at all of it. The remarks are those of
+    /// [`read`](Self::read), in the same order.
+    pub fn read_parts<F: ReadAt + ?Sized>(self, parts: &Parts<'_, F>, report: impl FnMut(Remark)) -> Checked {
+        let mut judge = Judge { checker: self, report };
+        let extent = parts.read(&mut judge);
+        judge.checker.conclude(extent, &mut judge.report)
+    }
+}
+
+/// The most faults and findings of a piece that are kept until its turn.
 const KEPT_REMARKS: usize = 1000;
 
 /// What was seen in a piece of a trace.
 #[derive(Default)]
-pub(super) struct Piece {
+struct Piece {
     seen: Vec<Seen>,
     names: SeenNames,
     remarks: usize,
@@ -34,10 +44,10 @@ enum Seen {
     Fault(Box<ReadError>),
 }
 
-/// A checker, and who hears what it says.
-pub(super) struct Judge<R> {
-    pub(super) checker: Checker,
-    pub(super) report: R,
+/// A checker, and the callback for its remarks.
+struct Judge<R> {
+    checker: Checker,
+    report: R,
 }
 
 impl<R: FnMut(Remark)> Gather for Judge<R> {

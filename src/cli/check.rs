@@ -1,16 +1,17 @@
 //! `cove-trace check`.
 
 mod repair;
+mod report;
 mod salvage;
 
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-use cove_trace::check::{Checked, Checker, Finding, Remark, Severity};
+use cove_trace::check::Checker;
 use cove_trace::parallel::Parts;
-use cove_trace::summary::escaped;
-use cove_trace::{ReadError, ReadErrorKind};
 
+use self::report::Report;
+pub(crate) use self::report::count;
 use crate::diagnostics::Diagnostics;
 use crate::input::{Input, Opened};
 use crate::output::Output;
@@ -68,79 +69,4 @@ pub(crate) fn run(args: &Args, output: &mut Output, diagnostics: &mut Diagnostic
         }
     }
     Ok(())
-}
-
-/// What is said of one trace, and how much of it.
-struct Report<'d> {
-    file: &'d str,
-    diagnostics: &'d mut Diagnostics,
-    errors: u64,
-    torn: bool,
-    findings: u64,
-    warnings: u64,
-}
-
-impl<'d> Report<'d> {
-    fn new(file: &'d str, diagnostics: &'d mut Diagnostics) -> Self {
-        Self { file, diagnostics, errors: 0, torn: false, findings: 0, warnings: 0 }
-    }
-
-    /// The source gave an error, and nothing more.
-    fn broken_off(&mut self, error: &io::Error) {
-        self.errors += 1;
-        self.diagnostics.broken_off(self.file, error);
-    }
-
-    fn note(&self, message: &str) {
-        self.diagnostics.note(self.file, message);
-    }
-
-    fn remark(&mut self, remark: Remark) {
-        match remark {
-            Remark::Fault(error) => self.fault(&error),
-            Remark::Finding(finding) => self.finding(&finding),
-        }
-    }
-
-    fn fault(&mut self, error: &ReadError) {
-        match error.kind() {
-            ReadErrorKind::Torn { .. } => self.torn = true,
-            _ => self.errors += 1,
-        }
-        self.diagnostics.fault(self.file, error);
-    }
-
-    fn finding(&mut self, finding: &Finding) {
-        match finding.severity {
-            Severity::Warning => self.warnings += 1,
-            _ => self.findings += 1,
-        }
-        self.diagnostics.finding(self.file, finding);
-    }
-
-    /// The line that sums it up.
-    fn conclusion(&self, checked: &Checked) -> String {
-        let (events, lines) = (count(checked.events, "event"), count(checked.extent.lines, "line"));
-        let mut text = format!("{}: {events} on {lines}", escaped(self.file));
-        if self.errors > 0 {
-            text = text + ", " + &count(self.errors, "unreadable line");
-        }
-        if self.torn {
-            text += ", a torn end";
-        }
-        text = text + ", " + &count(self.findings, "finding");
-        if self.warnings > 0 {
-            text = text + ", " + &count(self.warnings, "warning");
-        }
-        text
-    }
-}
-
-/// So many of them, in words.
-pub(crate) fn count(number: u64, what: &str) -> String {
-    match number {
-        0 => format!("no {what}s"),
-        1 => format!("1 {what}"),
-        _ => format!("{number} {what}s"),
-    }
 }

@@ -4,7 +4,6 @@ use std::io::{self, Write};
 
 use clap_complete::Shell;
 
-use crate::command_line;
 use crate::output::Output;
 
 /// Writes a shell's completions for this command.
@@ -17,9 +16,10 @@ pub(crate) struct Args {
     shell: Shell,
 }
 
-pub(crate) fn run(args: &Args, output: &mut Output) -> io::Result<()> {
+/// Writes the completions of `command`.
+pub(crate) fn run(args: &Args, mut command: clap::Command, output: &mut Output) -> io::Result<()> {
     // Into memory first: the generator does not pass on errors of what it writes to.
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut command_line(), "cove-trace", &mut script);
+    clap_complete::generate(args.shell, &mut command, "cove-trace", &mut script);
     output.write_all(&script)
 }

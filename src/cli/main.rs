@@ -107,7 +107,7 @@ fn run(output: &mut Output, diagnostics: &mut Diagnostics) -> io::Result<()> {
                 Command::Follow(args) => follow::run(&args, output, diagnostics),
                 Command::Grants(args) => grants::run(&args, output, diagnostics),
                 Command::Redact(args) => redact::run(&args, output, diagnostics),
-                Command::Completions(args) => completions::run(&args, output),
+                Command::Completions(args) => completions::run(&args, command_line(), output),
                 Command::Man(args) => man::run(&args, output),
                 Command::Cat(args) => cat::run(&args, output, diagnostics),
                 Command::Check(args) => check::run(&args, output, diagnostics),

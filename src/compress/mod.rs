@@ -2,49 +2,16 @@
 //!
 //! A source is known to be compressed by its first bytes and not by its name, so that standard input is, too.
 
+mod compression;
 #[cfg(feature = "compress")]
 mod watched;
 
 use std::fmt;
 use std::io::{self, Cursor, Read};
 
+pub use self::compression::Compression;
 #[cfg(feature = "compress")]
 use self::watched::Watched;
-
-/// How a source is compressed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Compression {
-    /// RFC 1952; one member or several.
-    Gzip,
-    /// RFC 8878; one frame or several.
-    Zstd,
-}
-
-impl Compression {
-    /// How many bytes of a source it takes to tell.
-    pub const MAGIC_LEN: usize = 4;
-
-    /// What the first bytes of a source say. No trace begins like this.
-    #[must_use]
-    pub fn detect(start: &[u8]) -> Option<Self> {
-        match start {
-            [0x1f, 0x8b, ..] => Some(Self::Gzip),
-            // A frame, or one to be skipped, with which parallel compressors begin.
-            [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Some(Self::Zstd),
-            _ => None,
-        }
-    }
-}
-
-impl fmt::Display for Compression {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::Gzip => "gzip",
-            Self::Zstd => "zstd",
-        })
-    }
-}
 
 /// Any source, decompressed if it is compressed, and as it is if not.
 ///

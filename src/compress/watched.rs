@@ -2,7 +2,7 @@
 
 use std::io::{self, BufRead, BufReader, Read};
 
-use super::Compression;
+use super::compression::Compression;
 
 const CHUNK: usize = 64 * 1024;
 

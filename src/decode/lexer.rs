@@ -3,8 +3,9 @@
 use std::borrow::Cow;
 
 use super::error::{DecodeError, DecodeErrorKind};
+use super::scratch::Scratch;
 use super::unescape::Room;
-use super::{Scratch, scan, string, utf8};
+use super::{scan, string, utf8};
 use crate::arena::Arena;
 use crate::work::look_at;
 

@@ -17,6 +17,7 @@ mod prefetch;
 mod quick;
 mod scan;
 mod schema;
+mod scratch;
 mod shape;
 mod string;
 mod unescape;
@@ -26,9 +27,10 @@ mod value;
 pub use self::error::{DecodeError, DecodeErrorKind};
 use self::lexer::Lexer;
 use self::quick::{Quick, Sites};
+use self::scratch::Scratch;
 use crate::arena::Arena;
 use crate::event::{TraceEvent, TraceHeader};
-use crate::value::{RecordedField, RecordedValue};
+use crate::value::RecordedValue;
 
 /// Takes lines apart, one at a time, in memory that it keeps for the next.
 ///
@@ -137,45 +139,4 @@ fn general<'a, T>(
     let result = step(&mut Lexer::new(line, arena, &mut scratch));
     *kept = scratch.recycled();
     result.map_err(|error| *error)
-}
-
-/// Stacks that are empty between lines and keep their memory.
-#[derive(Debug, Default)]
-struct Scratch<'a> {
-    /// Items of the arrays and payloads that are open.
-    values: Vec<RecordedValue<'a>>,
-    /// Fields of the structs that are open.
-    fields: Vec<RecordedField<'a>>,
-    /// Brackets that are open in a look ahead.
-    open: Vec<shape::Open>,
-    /// The objects among them, as far as an event may nest.
-    open_objects: Vec<shape::OpenObject>,
-    /// Objects with a discriminator that a look ahead has passed.
-    passed: Vec<shape::Passed>,
-}
-
-/// Stacks that have grown past this many entries give their memory back.
-const KEPT_ENTRIES: usize = 16 * 1024;
-
-impl Scratch<'_> {
-    /// The same memory, empty, for another line.
-    fn recycled<'b>(self) -> Scratch<'b> {
-        Scratch {
-            values: recycle(self.values, |_| None),
-            fields: recycle(self.fields, |_| None),
-            open: recycle(self.open, |_| None),
-            open_objects: recycle(self.open_objects, |_| None),
-            passed: recycle(self.passed, |_| None),
-        }
-    }
-}
-
-/// Empties a vector and changes the lifetime of what it may hold. Collecting from a vector's own iterator is done in
-/// place, so the memory stays; a test counts that nothing is allocated.
-fn recycle<A, B>(mut vec: Vec<A>, never: impl FnMut(A) -> Option<B>) -> Vec<B> {
-    if vec.capacity() > KEPT_ENTRIES {
-        return Vec::new();
-    }
-    vec.clear();
-    vec.into_iter().filter_map(never).collect()
 }

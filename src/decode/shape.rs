@@ -5,6 +5,7 @@ use std::num::NonZeroUsize;
 
 use super::error::{DecodeError, DecodeErrorKind};
 use super::lexer::{Lexer, Step, WORDS, quoted};
+use super::scratch::{DISCRIMINATORS, Open, OpenObject, Passed};
 
 /// The keys of one kind of object, all of them required.
 pub(super) struct Shape {
@@ -19,34 +20,6 @@ pub(super) struct Members {
     given: u64,
     first: bool,
 }
-
-/// A bracket that is open in a look ahead.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Open {
-    Object,
-    Array,
-}
-
-/// An object that is open in a look ahead.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct OpenObject {
-    /// Where its brace is.
-    start: usize,
-    /// Its number in `passed`, once a discriminator of it was met.
-    passed: Option<usize>,
-}
-
-/// An object with a discriminator that a look ahead has passed, so that it need not be looked into again.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Passed {
-    /// Where its brace is.
-    start: usize,
-    /// Where the values of its discriminators are, in the order of [`DISCRIMINATORS`]. (None is the line's first byte.)
-    told_at: [Option<NonZeroUsize>; DISCRIMINATORS.len()],
-}
-
-/// The keys that tell what an object inside an event is.
-const DISCRIMINATORS: [&str; 2] = ["type", "kind"];
 
 /// The deepest that JSON nests in any event: the event, its arguments, and for each level of values at most an object, an
 /// array and a field. A look ahead passes what is deeper, but takes no note of it: nobody will get there.

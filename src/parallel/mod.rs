@@ -10,20 +10,18 @@
 
 mod line_start;
 mod part;
+mod read;
 mod read_at;
 mod workers;
 
-use std::convert::Infallible;
 use std::fmt;
 use std::num::NonZero;
-use std::ops::ControlFlow;
 
 pub(crate) use self::part::Gather;
-use self::part::{Begin, read_part};
 pub use self::read_at::ReadAt;
 use self::read_at::Stretch;
-use self::workers::in_order;
-use crate::reader::{DEFAULT_LINE_LIMIT, ReadError, TracePart, TraceReader};
+use crate::reader::DEFAULT_LINE_LIMIT;
+pub use crate::reader::position::Extent;
 
 /// A trace that can be read at any offset, and how it is to be read.
 pub struct Parts<'f, F: ?Sized> {
@@ -32,15 +30,6 @@ pub struct Parts<'f, F: ?Sized> {
     threads: NonZero<usize>,
     part_bytes: NonZero<u64>,
     line_limit: usize,
-}
-
-/// How much of a trace was read.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
-pub struct Extent {
-    /// Physical lines, blank and broken ones included, and an unterminated last one.
-    pub lines: u64,
-    /// Bytes.
-    pub bytes: u64,
 }
 
 /// Long enough for what a part costs besides its reading, short enough to be kept.
@@ -70,82 +59,17 @@ impl<'f, F: ReadAt + ?Sized> Parts<'f, F> {
         self
     }
 
-    /// The same with another limit for the length of a line, as [`TraceReader::with_line_limit`].
+    /// The same with another limit for the length of a line, as
+    /// [`TraceReader::with_line_limit`](crate::TraceReader::with_line_limit).
     #[must_use]
     pub fn line_limit(mut self, limit: usize) -> Self {
         self.line_limit = limit;
         self
     }
 
-    /// Reads the trace to its end, past every fault that can be passed.
-    pub(crate) fn read<G: Gather>(&self, gather: &mut G) -> Extent {
-        let mut reader = TraceReader::new(self.from(0)).with_line_limit(self.line_limit);
-        let header = match reader.header() {
-            Ok(Some(header)) if self.threads > NonZero::<usize>::MIN => header.clone(),
-            // Without a header each line is looked at for it: one after the other.
-            given => {
-                let fault = given.err();
-                return read_alone(reader, fault, gather);
-            }
-        };
-        gather.part(TracePart::Header { line: reader.line(), header: &header });
-        let head = Extent { lines: reader.lines_read(), bytes: reader.bytes_read() };
-        let count = self.len.saturating_sub(head.bytes).div_ceil(self.part_bytes.get()).max(1);
-        let bounds = |number: u64| {
-            let at = |number: u64| head.bytes.saturating_add(number.saturating_mul(self.part_bytes.get()));
-            // What is appended meanwhile belongs to the last part.
-            at(number)..if number + 1 == count { u64::MAX } else { at(number + 1) }
-        };
-        let make = |number| {
-            let mut piece = G::Piece::default();
-            let begin = Begin::AtFirstLine { is_line_start: number == 0 };
-            let read = read_part(self, &header, bounds(number), begin, |part| G::gather(&header, part, &mut piece));
-            (piece, read)
-        };
-        let mut passed = head;
-        in_order(self.threads, count, make, |number, (piece, read)| {
-            gather.take(piece, passed);
-            passed.add(read.extent);
-            if let Some(at) = read.stopped_at {
-                // There is so much to say about this part that it is not kept until its turn.
-                let rest = read_part(self, &header, bounds(number), Begin::At(at), |part| {
-                    gather.part(part.after(passed));
-                    ControlFlow::Continue(())
-                });
-                passed.add(rest.extent);
-                return !rest.is_final;
-            }
-            !read.is_final
-        });
-        passed
-    }
-
     /// The file from this byte on, as a stream.
     fn from(&self, offset: u64) -> Stretch<'f, F> {
         Stretch { file: self.file, offset }
-    }
-}
-
-/// Reads what is left, and says first what the header's place had.
-fn read_alone<G: Gather, F: ReadAt + ?Sized>(
-    mut reader: TraceReader<Stretch<'_, F>>,
-    fault: Option<ReadError>,
-    gather: &mut G,
-) -> Extent {
-    if let Some(error) = fault {
-        gather.part(TracePart::Fault(error));
-    }
-    let Ok(()) = reader.walk(|part| {
-        gather.part(part);
-        Ok::<_, Infallible>(())
-    });
-    Extent { lines: reader.lines_read(), bytes: reader.bytes_read() }
-}
-
-impl Extent {
-    fn add(&mut self, more: Self) {
-        self.lines += more.lines;
-        self.bytes += more.bytes;
     }
 }
 

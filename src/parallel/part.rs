@@ -3,8 +3,9 @@
 use std::ops::{ControlFlow, Range};
 
 use super::line_start::first_line_start;
-use super::{Extent, Parts, ReadAt};
+use super::{Parts, ReadAt};
 use crate::event::TraceHeader;
+use crate::reader::position::Extent;
 use crate::reader::{ReadError, TracePart, TraceReader};
 
 /// Makes something of a trace: of its parts in order, and of pieces that were made of some on other threads.

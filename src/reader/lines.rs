@@ -3,7 +3,7 @@
 use std::io;
 use std::ops::Range;
 
-use super::Position;
+use super::position::Position;
 use super::source::Pieces;
 use super::source::sealed::Source;
 use crate::work::look_at;

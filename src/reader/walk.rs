@@ -1,8 +1,8 @@
 //! A trace read to its end, past whatever is wrong with it.
 
+use super::position::Extent;
 use super::{ReadError, Source, TraceReader};
 use crate::event::{TraceEvent, TraceHeader};
-use crate::parallel::Extent;
 
 /// One part of a trace, as [`TraceReader::walk`] comes to it.
 #[derive(Debug)]

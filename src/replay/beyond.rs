@@ -3,7 +3,8 @@
 use super::divergence::Divergence;
 use super::findings::Incomplete;
 use super::matching::{Matching, Unrecorded};
-use super::recording::{Completeness, TapeEnd};
+use super::recording::Completeness;
+use super::tapes::TapeEnd;
 use crate::event::CallSite;
 
 /// What such a call comes to.

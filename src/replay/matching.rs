@@ -4,7 +4,8 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError, RwLock};
 
-use super::recording::{Call, Recording, Spawner, Tape};
+use super::recording::{Call, Recording, Spawner};
+use super::tapes::Tape;
 use crate::event::{CallSite, ENTRY_TASK};
 
 /// The order in which calls are asked for.

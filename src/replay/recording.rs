@@ -6,14 +6,13 @@
 
 use std::collections::HashMap;
 use std::io::Read;
-use std::sync::atomic::AtomicUsize;
 #[cfg(feature = "diff")]
 use std::time::Duration;
 
 use super::beginning::Beginning;
 use super::open_error::{MissingBeginning, OpenError};
 use super::packed::{Packed, Packer};
-use super::tapes::Tapes;
+use super::tapes::{Tape, TapeEnd, Tapes};
 use crate::decode::Decoder;
 use crate::event::{CallSite, ENTRY_TASK, HostCall, HostOutcome, TraceEvent, TraceHeader};
 use crate::names::{RunOutcome, ValueCapture};
@@ -89,30 +88,6 @@ pub(crate) enum Outcome<'r> {
     Partial(&'r [u8]),
     Error(&'r str),
     NotRecordable,
-}
-
-/// The calls of one task. Aligned so that two tasks on two threads do not write to one cache line.
-#[derive(Debug, Default)]
-#[repr(align(64))]
-pub(crate) struct Tape {
-    /// Places in [`Recording::calls`].
-    pub(crate) calls: Vec<usize>,
-    /// How many of them were asked for.
-    pub(super) asked: AtomicUsize,
-    pub(super) end: TapeEnd,
-}
-
-/// How a task's calls came to an end in the recorded run.
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-pub(super) enum TapeEnd {
-    /// By itself: the task ran to its end.
-    Completed,
-    /// The task was stopped while others went on, or by what happened in another task: where it had come to until then
-    /// depends on scheduling.
-    Stopped,
-    /// The trace does not say: it ends before the task does.
-    #[default]
-    Unknown,
 }
 
 /// How the recorded run ended.

@@ -5,6 +5,7 @@ use super::divergence::{CallBefore, Details, Divergence, DivergenceKind, count, 
 use super::matching::{Due, Matching, Tasks};
 use super::recording::{Call, Outcome, Recording, decoded, lines};
 use super::shown::{Name, Operation, shown, shown_all};
+use super::tapes::TapeEnd;
 use crate::arena::Arena;
 use crate::decode::Decoder;
 use crate::event::CallSite;
@@ -236,7 +237,7 @@ impl Matching {
                 let left = tape.left();
                 let place = tape.calls.len() - left;
                 let in_trace = *tape.calls.get(place)?;
-                Some(Unused { task, left, place, in_trace, is_stopped: tape.end == super::recording::TapeEnd::Stopped })
+                Some(Unused { task, left, place, in_trace, is_stopped: tape.end == TapeEnd::Stopped })
             })
             .collect();
         unused.sort_unstable_by_key(|unused| unused.in_trace);

@@ -1,10 +1,32 @@
 //! The calls of each task, found by the task's id.
 
 use std::collections::HashMap;
+use std::sync::atomic::AtomicUsize;
 
-use super::recording::Tape;
+/// The calls of one task. Aligned so that two tasks on two threads do not write to one cache line.
+#[derive(Debug, Default)]
+#[repr(align(64))]
+pub(crate) struct Tape {
+    /// Indices in [`Recording::calls`](super::recording::Recording::calls).
+    pub(crate) calls: Vec<usize>,
+    /// The number of calls that the replay has asked for.
+    pub(super) asked: AtomicUsize,
+    pub(super) end: TapeEnd,
+}
 
-/// In the order of their tasks' ids.
+/// How the task ended in the recorded run.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub(super) enum TapeEnd {
+    /// The task ran to its end.
+    Completed,
+    /// The task was stopped while others went on, or by an event in another task. How far it got depends on scheduling.
+    Stopped,
+    /// Unknown: the trace ends before the task does.
+    #[default]
+    Unknown,
+}
+
+/// The tapes of all tasks, sorted by task id.
 #[derive(Debug, Default)]
 pub(super) struct Tapes(Vec<(u64, Tape)>);
 
@@ -18,7 +40,7 @@ impl From<HashMap<u64, Tape>> for Tapes {
 
 impl Tapes {
     pub(super) fn get(&self, task: u64) -> Option<&Tape> {
-        // Where ids come from a counter, as they mostly do, each stands in its own place.
+        // Ids mostly come from a counter, so each tape is at the index of its id.
         let expected = usize::try_from(task).ok().and_then(|place| self.0.get(place));
         match expected {
             Some((id, tape)) if *id == task => Some(tape),
@@ -36,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_task_has_its_own_whatever_the_ids() {
+    fn every_task_is_found_by_its_id() {
         for ids in [vec![], vec![0], vec![0, 1, 2, 3], vec![0, 2, 3, u64::MAX], vec![5, 1]] {
             let tape = |id: &u64| (*id, Tape { calls: vec![*id as usize], ..Tape::default() });
             let tapes = Tapes::from(ids.iter().map(tape).collect::<HashMap<_, _>>());

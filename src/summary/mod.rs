@@ -52,7 +52,6 @@ use self::top::Top;
 pub use self::units::{duration, write_duration};
 use self::waits::Waits;
 use crate::event::{ENTRY_TASK, HeapSummary, HostCall, HostOutcome, TraceEvent, TraceHeader};
-use crate::parallel::{Parts, ReadAt};
 use crate::reader::{ReadError, ReadErrorKind, Source, TracePart, TraceReader};
 
 /// The figures of one run.
@@ -129,27 +128,6 @@ impl Summary {
         summary.lines = reader.lines_read();
         summary.bytes = reader.bytes_read();
         summary
-    }
-
-    /// Reads a trace to its end on several threads. It is the summary that [`read`](Self::read) gives, and the faults come
-    /// in the same order.
-    ///
-    /// ```
-    /// use std::fs::File;
-    /// use cove_trace::parallel::Parts;
-    /// use cove_trace::summary::Summary;
-    ///
-    /// # let path = std::env::temp_dir().join(format!("read_parts_{}.jsonl", std::process::id()));
-    /// # std::fs::write(&path, r#"{"event":"trace_header","version":4,"backend":"vm","values":"full","entry":"main","args":[]}"#)?;
-    /// let file = File::open(&path)?;
-    /// let len = file.metadata()?.len();
-    /// let summary = Summary::read_parts(&Parts::new(&file, len), |error| panic!("{error}"));
-    /// assert_eq!(summary.bytes, len);
-    /// # std::fs::remove_file(&path)?;
-    /// # Ok::<(), std::io::Error>(())
-    /// ```
-    pub fn read_parts<F: ReadAt + ?Sized>(parts: &Parts<'_, F>, on_error: impl FnMut(&ReadError)) -> Self {
-        parts::read(parts, on_error)
     }
 
     /// Counts a part of a trace in, and hands a fault on.

@@ -1,4 +1,4 @@
-//! A summary that several threads make.
+//! Summaries made by several threads.
 
 use std::ops::ControlFlow;
 
@@ -7,7 +7,32 @@ use crate::event::TraceHeader;
 use crate::parallel::{Extent, Gather, Parts, ReadAt};
 use crate::reader::{ReadError, TracePart};
 
-/// So many faults of a piece are kept until its turn.
+impl Summary {
+    /// Reads a trace to its end on several threads. It is the summary that [`read`](Self::read) gives, and the faults come
+    /// in the same order.
+    ///
+    /// ```
+    /// use std::fs::File;
+    /// use cove_trace::parallel::Parts;
+    /// use cove_trace::summary::Summary;
+    ///
+    /// # let path = std::env::temp_dir().join(format!("read_parts_{}.jsonl", std::process::id()));
+    /// # std::fs::write(&path, r#"{"event":"trace_header","version":4,"backend":"vm","values":"full","entry":"main","args":[]}"#)?;
+    /// let file = File::open(&path)?;
+    /// let len = file.metadata()?.len();
+    /// let summary = Summary::read_parts(&Parts::new(&file, len), |error| panic!("{error}"));
+    /// assert_eq!(summary.bytes, len);
+    /// # std::fs::remove_file(&path)?;
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub fn read_parts<F: ReadAt + ?Sized>(parts: &Parts<'_, F>, on_error: impl FnMut(&ReadError)) -> Self {
+        let mut whole = Whole { summary: Self::default(), on_error };
+        let Extent { lines, bytes } = parts.read(&mut whole);
+        Self { lines, bytes, ..whole.summary }
+    }
+}
+
+/// The most faults of a piece that are kept until its turn.
 const KEPT_FAULTS: usize = 1000;
 
 struct Whole<E> {
@@ -39,10 +64,4 @@ impl<E: FnMut(&ReadError)> Gather for Whole<E> {
         self.summary.merge(piece.summary);
         piece.faults.into_iter().for_each(|error| (self.on_error)(&error.after(before)));
     }
-}
-
-pub(super) fn read<F: ReadAt + ?Sized>(parts: &Parts<'_, F>, on_error: impl FnMut(&ReadError)) -> Summary {
-    let mut whole = Whole { summary: Summary::default(), on_error };
-    let Extent { lines, bytes } = parts.read(&mut whole);
-    Summary { lines, bytes, ..whole.summary }
 }

@@ -2,7 +2,8 @@
 
 use smallvec::SmallVec;
 
-use super::{RecordedValue, TraceValue};
+use super::recorded::RecordedValue;
+use super::writer::TraceValue;
 
 /// The arguments of a host call, each a [live value](RecordedValue::Live). It turns an interpreter's slice of values
 /// into the slice that [`HostCall::args`](crate::HostCall::args) takes. Allocates only for more than four arguments.

@@ -3,8 +3,9 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use super::writer::ValueWriter;
-use super::{TraceValue, type_names, value_to_json};
+use super::isolation::value_to_json;
+use super::type_names;
+use super::writer::{TraceValue, ValueWriter};
 use crate::names::ValueCapture;
 
 /// One value as a trace records it: borrowed, `Copy`, three words long.

@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use super::ValueWriter;
-use super::{TraceValue, type_names};
+use super::type_names;
+use super::writer::{TraceValue, ValueWriter};
 
 /// An owned value with no redacted or opaque part, which a replay can return to a program in place of the host.
 ///

@@ -9,7 +9,8 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::{TraceValue, ValueWriter, type_names};
+use super::type_names;
+use super::writer::{TraceValue, ValueWriter};
 
 macro_rules! leaves {
     ($( $type_name:ident: $( $type:ty ),+ => |$value:ident, $out:ident| $write:expr; )+) => { $( $(

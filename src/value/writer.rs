@@ -1,11 +1,88 @@
-//! The schema of values: how each of the twelve shapes is written.
+//! The trait that values implement, and the schema that they are written by: how each of the twelve shapes is written.
 
+use std::borrow::Cow;
 use std::fmt::{self, Write as _};
 use std::time::Duration;
 
-use super::isolation::Encoder;
-use super::{TraceValue, type_names};
+use super::encoder::Encoder;
+use super::type_names;
 use crate::line::{Either, Finite};
+
+/// A value of an interpreter, which a trace records without a copy, an allocation or a conversion into another tree.
+///
+/// Implement it on the interpreter's own value type: an `Rc` tree, a tagged word, or a wrapper around a reference to a
+/// type of another crate. The standard library's scalars, strings, sequences, tuples and pointers implement it already.
+///
+/// ```
+/// use std::borrow::Cow;
+/// use std::rc::Rc;
+/// use cove_trace::{TraceValue, ValueWriter};
+///
+/// enum Value {
+///     Nil,
+///     Int(i64),
+///     Text(Rc<str>),
+///     List(Rc<Vec<Value>>),
+///     Closure { name: &'static str },
+/// }
+///
+/// impl TraceValue for Value {
+///     fn type_name(&self) -> Cow<'_, str> {
+///         match self {
+///             Value::Nil => "Unit".into(),
+///             Value::Int(_) => "Int".into(),
+///             Value::Text(_) => "String".into(),
+///             Value::List(_) => "Array".into(),
+///             Value::Closure { .. } => "Closure".into(),
+///         }
+///     }
+///
+///     fn write(&self, out: ValueWriter<'_>) {
+///         match self {
+///             Value::Nil => out.unit(),
+///             Value::Int(int) => out.int(*int),
+///             Value::Text(text) => out.string(text),
+///             Value::List(list) => out.array(|items| items.extend(list.iter())),
+///             Value::Closure { name } => out.opaque("Closure", name),
+///         }
+///     }
+/// }
+/// # assert_eq!(
+/// #     cove_trace::value_to_json(&Value::List(Rc::new(vec![Value::Int(1)])), cove_trace::ValueCapture::Full),
+/// #     r#"{"type":"array","items":[{"type":"int","value":1}]}"#,
+/// # );
+/// ```
+///
+/// Errors in a value's code do not break the trace or the program:
+///
+/// - If it panics, fails or writes nothing, the whole argument or result that it is part of is replaced by an opaque of
+///   its type name. The text is `failed while being written` or `wrote no value`. A panic hook still runs, and a
+///   program built with `panic = "abort"` ends.
+/// - An argument or result that makes its line longer than its limit ([`LINE_LIMIT`](crate::LINE_LIMIT) by default) is replaced, too. The
+///   text is `longer than N bytes`.
+/// - A value may contain itself: nesting stops at [`MAX_VALUE_DEPTH`](crate::MAX_VALUE_DEPTH).
+/// - The code may record events.
+pub trait TraceValue {
+    /// Returns the name of the value's type. A redacted trace keeps it, so it must not depend on a secret.
+    ///
+    /// It must agree with [`write`](Self::write): `Unit`, `Bool`, `Int`, `Float`, `Duration`, `String`, `Array`, or the
+    /// name that `write` gives to an enum, a struct, a resource, an opaque or a redaction.
+    fn type_name(&self) -> Cow<'_, str>;
+
+    /// Writes the value by calling exactly one method of `out`.
+    fn write(&self, out: ValueWriter<'_>);
+}
+
+impl<T: TraceValue + ?Sized> TraceValue for &T {
+    fn type_name(&self) -> Cow<'_, str> {
+        (**self).type_name()
+    }
+
+    #[inline]
+    fn write(&self, out: ValueWriter<'_>) {
+        (**self).write(out);
+    }
+}
 
 /// Writes one value, by one call of one method.
 ///

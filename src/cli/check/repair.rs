@@ -9,8 +9,8 @@ use cove_trace::parallel::Extent;
 use cove_trace::summary::escaped;
 use cove_trace::{ReadErrorKind, TracePart, TraceReader};
 
+use super::report::{Report, count};
 use super::salvage::{Amount, Gap, Salvage, Saved};
-use super::{Report, count};
 use crate::diagnostics::Diagnostics;
 use crate::input::Input;
 use crate::output::Output;

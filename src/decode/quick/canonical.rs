@@ -3,7 +3,8 @@
 //! The schema's fragments are compared as they stand; only what is between them is looked at.
 
 use super::Quick;
-use crate::event::{HeapSummary, HostCall, HostOutcome, TraceEvent};
+use super::sites::{CAPABILITY, OP};
+use crate::event::{CallSite, HeapSummary, HostCall, HostOutcome, TraceEvent};
 use crate::names::RunOutcome;
 
 impl<'a> Quick<'a, '_> {
@@ -36,6 +37,29 @@ impl<'a> Quick<'a, '_> {
         self.fixed(br#","outcome":"#)?;
         let outcome = self.outcome()?;
         Some(HostCall { task, site, wait, granted, args, outcome })
+    }
+
+    /// Reads the call site, from after the opening quote of its module.
+    #[inline(always)]
+    fn site(&mut self) -> Option<CallSite<'a>> {
+        match self.sites.find(self.rest) {
+            Some((site, rest)) => {
+                self.rest = rest;
+                Some(site)
+            }
+            None => self.new_site(),
+        }
+    }
+
+    fn new_site(&mut self) -> Option<CallSite<'a>> {
+        let line = self.rest;
+        let module = self.name()?;
+        self.fixed(OP)?;
+        let op = self.name()?;
+        self.fixed(CAPABILITY)?;
+        let capability = self.name()?;
+        self.sites.remember(&line[..line.len() - self.rest.len()], line, [module, op, capability].map(str::len));
+        Some(CallSite::new(module, op, capability))
     }
 
     #[inline(always)]

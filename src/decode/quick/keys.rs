@@ -211,8 +211,8 @@ impl Quick<'_, '_> {
 mod tests {
     use super::{KEYS, KeySet};
     use crate::arena::Arena;
-    use crate::decode::Scratch;
     use crate::decode::quick::{Quick, Sites};
+    use crate::decode::scratch::Scratch;
     use crate::decode::unescape::Room;
 
     #[test]

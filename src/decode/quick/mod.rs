@@ -11,15 +11,15 @@ mod canonical;
 mod canonical_value;
 mod keys;
 mod number;
-mod site;
+mod sites;
 #[cfg(test)]
 mod tests;
 
 use std::time::Duration;
 
-pub(super) use self::site::Sites;
-use super::Scratch;
+pub(super) use self::sites::Sites;
 use super::scan::Plain;
+use super::scratch::Scratch;
 use super::unescape::Room;
 use crate::arena::Arena;
 use crate::event::TraceEvent;

@@ -1,6 +1,6 @@
 use super::{Quick, Sites};
 use crate::arena::Arena;
-use crate::decode::Scratch;
+use crate::decode::scratch::Scratch;
 use crate::decode::unescape::Room;
 use crate::encode::{encode_event, encode_header};
 use crate::event::{TraceEvent, TraceHeader};

@@ -10,7 +10,8 @@ use std::arch::x86_64::{
     _mm512_maskz_loadu_epi8, _mm512_set1_epi8, _mm512_shuffle_epi8, _mm512_storeu_si512, _pdep_u64, _pext_u64,
 };
 
-use super::{WIDE, escape_marked};
+use super::blocks::WIDE;
+use super::scalar::escape_marked;
 
 /// Returns whether this processor supports [`escape`].
 pub(super) fn is_available() -> bool {

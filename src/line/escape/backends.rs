@@ -3,7 +3,7 @@
 
 #[cfg(target_arch = "x86_64")]
 use super::avx512;
-use super::{Native, WIDE, blocks, bound, escape_into, swar};
+use super::{Native, blocks, bound, escape_into, swar};
 
 /// A function with the contract of [`escape_into`].
 pub(super) type Backend = unsafe fn(&[u8], *mut u8) -> usize;
@@ -57,7 +57,7 @@ unsafe fn over_blocks<B: blocks::Block>(text: &[u8], to: *mut u8) -> usize {
     if text.len() < 16 {
         // SAFETY: the caller provides the bytes.
         unsafe { blocks::escape_short::<B>(text, to) }
-    } else if text.len() < WIDE {
+    } else if text.len() < blocks::WIDE {
         // SAFETY: the caller provides the bytes.
         unsafe { blocks::escape_middle::<B>(text, to) }
     } else {

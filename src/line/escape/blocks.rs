@@ -4,7 +4,10 @@
 //! a second pass if some byte needs it.
 #![allow(unsafe_code)]
 
-use super::{WIDE, any_needs_escape, escape_byte, escape_marked};
+use super::scalar::{any_needs_escape, escape_byte, escape_marked};
+
+/// The number of bytes that are processed together in a long text.
+pub(super) const WIDE: usize = 64;
 
 /// A block of bytes that is copied and classified at once.
 pub(super) trait Block {

@@ -3,7 +3,7 @@
 
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-use super::{Native, avx512, blocks};
+use super::{avx512, blocks, sse2};
 
 type Backend = unsafe fn(&[u8], *mut u8) -> usize;
 
@@ -32,7 +32,7 @@ pub(super) unsafe fn escape(text: &[u8], to: *mut u8) -> usize {
 /// As for [`escape`].
 #[cold]
 unsafe fn detect(text: &[u8], to: *mut u8) -> usize {
-    let best: Backend = if avx512::is_available() { avx512::escape } else { blocks::escape_wide::<Native> };
+    let best: Backend = if avx512::is_available() { avx512::escape } else { blocks::escape_wide::<sse2::Block> };
     BEST.store(best as *mut (), Ordering::Relaxed);
     // SAFETY: the caller provides the bytes.
     unsafe { best(text, to) }

@@ -4,8 +4,8 @@
 
 use super::super::tests::guarded::{Edge, Guarded};
 use super::backends::{self, Backend};
-use super::blocks::Block;
-use super::{WIDE, bound};
+use super::blocks::{Block, WIDE};
+use super::bound;
 
 /// The reference implementation.
 pub(in crate::line) fn naive(text: &[u8]) -> Vec<u8> {

@@ -1,60 +1,43 @@
-//! Call sites met before: a run calls few operations, and each of them often.
+//! A cache of call sites: a run calls few operations, and each of them often.
 #![allow(unsafe_code)]
 
-use super::super::block::{Native, WIDE};
-use super::Quick;
+use crate::decode::block::{Native, WIDE};
 use crate::event::CallSite;
 
-/// Call sites that were met, each in the place that its text tells, where the last one stays. Empty until there is one.
+/// A direct-mapped cache of call sites, indexed by a hash of their text. Empty until the first one is added.
 #[derive(Debug, Default)]
-pub(in super::super) struct Sites(Vec<Site>);
+pub(in crate::decode) struct Sites(Vec<Site>);
 
-/// How many places there are.
+/// The number of entries.
 const PLACES: usize = 64;
 
-/// How a call site stands in a line, from behind the module's opening quote to the capability's closing one, without
-/// escapes.
+/// The text of a call site without escapes, from after the module's opening quote to the capability's closing one.
 #[derive(Debug, Clone)]
 struct Site {
     text: [u8; WIDE],
-    /// Of the text, at most [`WIDE`] and never none.
+    /// The length of the text, 1 to [`WIDE`].
     len: usize,
-    /// Of the module, the operation and the capability.
+    /// The lengths of the module, the operation and the capability.
     names: [usize; 3],
 }
 
-const OP: &[u8; 7] = br#","op":""#;
-const CAPABILITY: &[u8; 15] = br#","capability":""#;
-
-impl<'a> Quick<'a, '_> {
-    /// The call site. The quote before its module is passed.
-    #[inline(always)]
-    pub(super) fn site(&mut self) -> Option<CallSite<'a>> {
-        if let Some(text) = self.rest.first_chunk::<WIDE>()
-            && let Some(site) = self.sites.0.get(place(text))
-            && Native::new(text).differing(Native::new(&site.text)) << (WIDE - site.len) == 0
-        {
-            self.rest = &self.rest[site.len..];
-            return Some(site.in_line(text));
-        }
-        self.new_site()
-    }
-
-    fn new_site(&mut self) -> Option<CallSite<'a>> {
-        let line = self.rest;
-        let module = self.name()?;
-        self.fixed(OP)?;
-        let op = self.name()?;
-        self.fixed(CAPABILITY)?;
-        let capability = self.name()?;
-        self.sites.remember(&line[..line.len() - self.rest.len()], line, [module, op, capability].map(str::len));
-        Some(CallSite::new(module, op, capability))
-    }
-}
+pub(super) const OP: &[u8; 7] = br#","op":""#;
+pub(super) const CAPABILITY: &[u8; 15] = br#","capability":""#;
 
 impl Sites {
-    /// Takes note of the call site that `line` begins with, if it is short enough and its names stand in `text` as they are.
-    fn remember(&mut self, text: &[u8], line: &[u8], names: [usize; 3]) {
+    /// Finds the call site that `line` begins with, after the opening quote of its module. Returns it with the rest of
+    /// the line.
+    #[inline(always)]
+    pub(super) fn find<'a>(&self, line: &'a [u8]) -> Option<(CallSite<'a>, &'a [u8])> {
+        let text = line.first_chunk::<WIDE>()?;
+        let site = self.0.get(place(text))?;
+        let is_same = Native::new(text).differing(Native::new(&site.text)) << (WIDE - site.len) == 0;
+        is_same.then(|| (site.in_line(text), &line[site.len..]))
+    }
+
+    /// Caches the call site that `line` begins with, if it is short enough and has no escape. `text` is its text in
+    /// `line`, and `names` are the lengths of its names.
+    pub(super) fn remember(&mut self, text: &[u8], line: &[u8], names: [usize; 3]) {
         let site = Site { text: [0; WIDE], len: text.len(), names };
         let Some(start) = line.first_chunk::<WIDE>().filter(|_| text.len() <= WIDE && site.end() == text.len()) else {
             return;
@@ -67,7 +50,7 @@ impl Sites {
 }
 
 impl Site {
-    /// What is true of every line that it is compared with, and so can stand where there is no other.
+    /// Placeholder: three empty names, so a match is still correct.
     const EMPTY: Self = {
         let mut text = [0; WIDE];
         let (start, _) = text.split_at_mut(25);
@@ -83,17 +66,17 @@ impl Site {
         self.op_start() + self.names[1] + 1 + CAPABILITY.len()
     }
 
-    /// Behind the closing quote of the capability.
+    /// The offset after the closing quote of the capability.
     fn end(&self) -> usize {
         self.capability_start() + self.names[2] + 1
     }
 
-    /// The names where they stand in a text that begins as this one.
+    /// Borrows the names from a line that begins with this text.
     #[inline(always)]
     fn in_line<'a>(&self, text: &'a [u8; WIDE]) -> CallSite<'a> {
         let name = |start: usize, len: usize| {
             let name = &text[start..start + len];
-            // SAFETY: the same bytes as those of a name that was read.
+            // SAFETY: the bytes equal those of a name that was validated.
             unsafe { str::from_utf8_unchecked(name) }
         };
         let [module, op, capability] = self.names;
@@ -101,7 +84,7 @@ impl Site {
     }
 }
 
-/// The place for a text. It depends on no more than the shortest call site and what follows every one have together.
+/// Returns the index for a text. It depends only on as many bytes as the shortest call site and its continuation have.
 #[inline(always)]
 fn place(text: &[u8; WIDE]) -> usize {
     let (words, _) = text.as_chunks::<8>();
@@ -116,11 +99,11 @@ fn place(text: &[u8; WIDE]) -> usize {
 mod tests {
     use super::*;
     use crate::arena::Arena;
-    use crate::decode::{Quick, Scratch};
+    use crate::decode::quick::Quick;
+    use crate::decode::scratch::Scratch;
 
-    /// A line with a call site that was there before is not taken apart again.
     #[test]
-    fn call_sites_are_remembered_in_places_of_their_own() {
+    fn call_sites_are_cached_at_their_own_index() {
         let (arena, mut sites, mut kept) = (Arena::new(), Sites::default(), Scratch::default());
         let text = |number: usize| format!(r#"module{number}","op":"read","capability":"documents.read""#);
         for number in 0..32 {

@@ -1,0 +1,73 @@
+//! Reads the parts of a trace on several threads, and gathers the results in order.
+
+use std::convert::Infallible;
+use std::num::NonZero;
+use std::ops::ControlFlow;
+
+use super::part::{Begin, Gather, read_part};
+use super::read_at::Stretch;
+use super::workers::in_order;
+use super::{Parts, ReadAt};
+use crate::reader::position::Extent;
+use crate::reader::{ReadError, TracePart, TraceReader};
+
+impl<F: ReadAt + ?Sized> Parts<'_, F> {
+    /// Reads the trace to its end, past every fault that is not final.
+    pub(crate) fn read<G: Gather>(&self, gather: &mut G) -> Extent {
+        let mut reader = TraceReader::new(self.from(0)).with_line_limit(self.line_limit);
+        let header = match reader.header() {
+            Ok(Some(header)) if self.threads > NonZero::<usize>::MIN => header.clone(),
+            // Without a header, each line may be it, so the lines are read in order.
+            given => {
+                let fault = given.err();
+                return read_alone(reader, fault, gather);
+            }
+        };
+        gather.part(TracePart::Header { line: reader.line(), header: &header });
+        let head = Extent { lines: reader.lines_read(), bytes: reader.bytes_read() };
+        let count = self.len.saturating_sub(head.bytes).div_ceil(self.part_bytes.get()).max(1);
+        let bounds = |number: u64| {
+            let at = |number: u64| head.bytes.saturating_add(number.saturating_mul(self.part_bytes.get()));
+            // Bytes that are appended meanwhile belong to the last part.
+            at(number)..if number + 1 == count { u64::MAX } else { at(number + 1) }
+        };
+        let make = |number| {
+            let mut piece = G::Piece::default();
+            let begin = Begin::AtFirstLine { is_line_start: number == 0 };
+            let read = read_part(self, &header, bounds(number), begin, |part| G::gather(&header, part, &mut piece));
+            (piece, read)
+        };
+        let mut passed = head;
+        in_order(self.threads, count, make, |number, (piece, read)| {
+            gather.take(piece, passed);
+            passed.add(read.extent);
+            if let Some(at) = read.stopped_at {
+                // The rest of this part was too much to keep until its turn.
+                let rest = read_part(self, &header, bounds(number), Begin::At(at), |part| {
+                    gather.part(part.after(passed));
+                    ControlFlow::Continue(())
+                });
+                passed.add(rest.extent);
+                return !rest.is_final;
+            }
+            !read.is_final
+        });
+        passed
+    }
+}
+
+/// Reads the rest of a trace on this thread, after reporting the fault of its header.
+fn read_alone<G: Gather, F: ReadAt + ?Sized>(
+    mut reader: TraceReader<Stretch<'_, F>>,
+    fault: Option<ReadError>,
+    gather: &mut G,
+) -> Extent {
+    if let Some(error) = fault {
+        gather.part(TracePart::Fault(error));
+    }
+    let Ok(()) = reader.walk(|part| {
+        gather.part(part);
+        Ok::<_, Infallible>(())
+    });
+    Extent { lines: reader.lines_read(), bytes: reader.bytes_read() }
+}
