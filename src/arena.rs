@@ -6,8 +6,8 @@ use bumpalo::Bump;
 
 /// Memory for the values of one event: what the decoder builds them in, and what an owned event is viewed through.
 ///
-/// Allocating in it moves a pointer; clearing it gives everything back at once and keeps the memory for the next event, so
-/// that nothing is allocated in steady state.
+/// Allocating in it moves a pointer; clearing it gives everything back at once and keeps the memory for the next event,
+/// so that nothing is allocated in steady state.
 #[derive(Debug, Default)]
 pub struct Arena {
     memory: Bump,

@@ -169,6 +169,7 @@ mod arbitrary;
 mod arena;
 pub mod check;
 pub mod compress;
+mod cost;
 pub mod decode;
 #[cfg(feature = "diff")]
 pub mod diff;
@@ -192,7 +193,6 @@ pub mod summary;
 pub mod testing;
 mod timing;
 mod value;
-mod work;
 
 pub use arena::Arena;
 pub use encode::{EncodeOptions, encode_event, encode_header, with_line};

@@ -4,11 +4,11 @@ use crate::encode::{EncodeOptions, encode_event, encode_header};
 use crate::event::{HostCall, HostOutcome, TraceEvent, TraceHeader};
 use crate::names::ValueCapture;
 
-/// Rewrites a trace, line by line, as a [redacted](ValueCapture::Redacted) recording of the same run would have written it:
-/// to the byte the same. A trace that is redacted already stays as it is.
+/// Rewrites a trace, line by line, as a [redacted](ValueCapture::Redacted) recording of the same run would have written
+/// it: to the byte the same. A trace that is redacted already stays as it is.
 ///
-/// What stays is what a redacted recording keeps: names, figures, a host's error messages, and the closing message of a run
-/// that the runtime ended. Those messages can name things; [`messages`](Self::messages) replaces them too.
+/// What stays is what a redacted recording keeps: names, figures, a host's error messages, and the closing message of a
+/// run that the runtime ended. Those messages can name things; [`messages`](Self::messages) replaces them too.
 ///
 /// ```
 /// use cove_trace::redact::Redactor;

@@ -5,8 +5,8 @@ use std::fmt::{self, Write};
 use cove_trace::summary::{escaped, is_unsafe_to_show};
 use unicode_width::UnicodeWidthChar;
 
-/// Text for one row, which goes behind another. Whatever is written to it is escaped where it could act on a terminal or begin
-/// another row, and once its columns are used up it refuses more, so that writing a large value stops early.
+/// Text for one row, which goes behind another. Whatever is written to it is escaped where it could act on a terminal
+/// or begin another row, and once its columns are used up it refuses more, so that writing a large value stops early.
 pub(crate) struct Cells<'t> {
     text: &'t mut String,
     /// Where it begins in the text.

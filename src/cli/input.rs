@@ -35,8 +35,8 @@ impl Input {
         (self.path.as_os_str() != "-").then_some(&self.path)
     }
 
-    /// A reader of the trace for whoever writes while it is read: on a terminal, what is written shows how far it is, and
-    /// elsewhere its progress is shown. None, and an error said, when nothing of it can be read.
+    /// A reader of the trace for whoever writes while it is read: on a terminal, what is written shows how far it is,
+    /// and elsewhere its progress is shown. None, and an error said, when nothing of it can be read.
     pub(crate) fn open(&self, diagnostics: &mut Diagnostics) -> Option<TraceReader<Box<dyn Read>>> {
         let is_seen = io::stdout().is_terminal();
         let source = self.source(|len| if is_seen { Progress::default() } else { diagnostics.begin(len) });
@@ -103,8 +103,8 @@ impl Opened {
     }
 }
 
-/// The source without its compression. A compressed one has to give something, or its end: of one that is cut off before
-/// that, nothing can be read.
+/// The source without its compression. A compressed one has to give something, or its end: of one that is cut off
+/// before that, nothing can be read.
 fn decompressed(source: impl Read + 'static) -> io::Result<Box<dyn Read>> {
     let mut source = Decompressed::new(source)?;
     if source.compression().is_none() {

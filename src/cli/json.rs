@@ -7,8 +7,8 @@ use serde::Serialize;
 use serde_json::Serializer;
 use serde_json::ser::Formatter;
 
-/// Writes `value` as one object on one line. What could act on a terminal is escaped in its strings, which changes nothing
-/// for whoever parses them.
+/// Writes `value` as one object on one line. What could act on a terminal is escaped in its strings, which changes
+/// nothing for whoever parses them.
 pub(crate) fn write_line(output: &mut impl Write, value: &impl Serialize) -> io::Result<()> {
     value.serialize(&mut Serializer::with_formatter(&mut *output, Harmless))?;
     output.write_all(b"\n")

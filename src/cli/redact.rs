@@ -82,7 +82,8 @@ pub(crate) fn run(args: &Args, output: &mut Output, diagnostics: &mut Diagnostic
     }
 }
 
-/// The name beside a trace: `run-redacted.jsonl` for `run.jsonl`, and for `run.jsonl.gz`, as what is written is not compressed.
+/// The name beside a trace: `run-redacted.jsonl` for `run.jsonl`, and for `run.jsonl.gz`, as what is written is not
+/// compressed.
 fn beside(trace: &Path) -> PathBuf {
     let plain = match trace.extension().and_then(|extension| extension.to_str()) {
         Some("gz" | "zst") => trace.with_extension(""),

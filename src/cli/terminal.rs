@@ -25,8 +25,8 @@ pub(crate) fn is_read_by_a_person() -> bool {
 /// What a terminal is taken to have that does not say how wide it is.
 const USUAL: usize = 80;
 
-/// The columns that a row may take: those of the terminal, or what the variable `COLUMNS` says. None when there is neither:
-/// then a program reads the rows, or a file keeps them, and they are given whole.
+/// The columns that a row may take: those of the terminal, or what the variable `COLUMNS` says. None when there is
+/// neither: then a program reads the rows, or a file keeps them, and they are given whole.
 pub(crate) fn width() -> Option<usize> {
     let told = || std::env::var("COLUMNS").ok()?.parse().ok().filter(|columns| *columns > 0);
     let measured = || {

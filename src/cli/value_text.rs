@@ -5,8 +5,8 @@ use std::fmt::{self, Display, Write};
 use cove_trace::summary::write_duration;
 use cove_trace::{RecordedValue, TraceValue as _};
 
-/// Writes a value as a program would spell it: `Point { x: 1, tags: ["a"] }`. What is written may hold anything that the
-/// trace holds, so `out` escapes. An error of `out` stops it.
+/// Writes a value as a program would spell it: `Point { x: 1, tags: ["a"] }`. What is written may hold anything that
+/// the trace holds, so `out` escapes. An error of `out` stops it.
 pub(crate) fn write_value(out: &mut impl Write, value: &RecordedValue<'_>) -> fmt::Result {
     match *value {
         RecordedValue::Array(items) => {

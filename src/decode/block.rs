@@ -238,7 +238,8 @@ mod avx2 {
         #[inline(always)]
         unsafe fn load(bytes: &[u8; WIDE]) -> Self {
             let (halves, _) = bytes.as_chunks::<32>();
-            // SAFETY: thirty-two bytes are there, and the load asks for no alignment; the caller says that there is AVX2.
+            // SAFETY: thirty-two bytes are there, and the load asks for no alignment; the caller says that there is
+            // AVX2.
             let half = |index: usize| unsafe { _mm256_loadu_si256(halves[index].as_ptr().cast::<__m256i>()) };
             Self(half(0), half(1))
         }

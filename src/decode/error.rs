@@ -24,8 +24,8 @@ pub enum DecodeErrorKind {
     NotUtf8,
     /// A byte order mark, which JSON does not allow.
     ByteOrderMark,
-    /// Something that RFC 8259 refuses: a bare word, a missing comma, a number it does not know, a raw control character
-    /// in a string. Blamed is the token, in a string the byte.
+    /// Something that RFC 8259 refuses: a bare word, a missing comma, a number it does not know, a raw control
+    /// character in a string. Blamed is the token, in a string the byte.
     Syntax,
     /// An escape that JSON does not have. Blamed is its backslash.
     BadEscape,

@@ -7,7 +7,7 @@ use super::scratch::Scratch;
 use super::unescape::Room;
 use super::{scan, string, utf8};
 use crate::arena::Arena;
-use crate::work::look_at;
+use crate::cost::count_examined;
 
 /// The result of a step. The error is boxed: it is rare, and the values that are passed up are small.
 pub(super) type Step<T> = Result<T, Box<DecodeError>>;
@@ -46,7 +46,7 @@ impl<'a, 's> Lexer<'a, 's> {
     /// The byte at hand, if the text has not ended.
     #[inline]
     pub(super) fn peek(&self) -> Option<u8> {
-        look_at(1);
+        count_examined(1);
         self.bytes().get(self.at).copied()
     }
 
@@ -148,7 +148,7 @@ impl<'a, 's> Lexer<'a, 's> {
     pub(super) fn word(&self) -> &'a str {
         let rest = &self.text[self.at..];
         let end = rest.bytes().position(|byte| !byte.is_ascii_alphanumeric()).unwrap_or(rest.len());
-        look_at(end);
+        count_examined(end);
         &rest[..end]
     }
 

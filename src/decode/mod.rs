@@ -1,13 +1,13 @@
 //! Bytes to events: strict, positioned, and pure. No input, no output, no unbounded recursion, no panic.
 //!
-//! An event's line that is as the encoder writes it is read by a path of its own, which compares instead of parsing; one
-//! whose keys stand in another order, or that has spaces between its tokens, in one pass by another (both in `quick`).
-//! Neither has a verdict but yes. Rarer spellings (a key with an escape, very deep values), and every fault, are the general
-//! path's.
+//! An event's line that is as the encoder writes it is read by a path of its own, which compares instead of parsing;
+//! one whose keys stand in another order, or that has spaces between its tokens, in one pass by another (both in
+//! `quick`). Neither has a verdict but yes. Rarer spellings (a key with an escape, very deep values), and every fault,
+//! are the general path's.
 //!
-//! There, a line is taken apart field by field, as the schema says. An object whose shape is told by a later key is looked
-//! ahead into, so that keys may stand in any order and a fault is still blamed on the first byte that is wrong. Strings
-//! borrow from the line unless they hold an escape.
+//! There, a line is taken apart field by field, as the schema says. An object whose shape is told by a later key is
+//! looked ahead into, so that keys may stand in any order and a fault is still blamed on the first byte that is wrong.
+//! Strings borrow from the line unless they hold an escape.
 
 mod block;
 mod error;
@@ -86,13 +86,14 @@ impl Decoder {
         self.generally(line, |lexer| lexer.event_line())
     }
 
-    /// Takes the line of a header apart, with or without its newline. Memory stays below nine times the length of the line.
-    /// There is no fast path: a trace has one header, and its strings are owned, so that copying them is what it costs.
+    /// Takes the line of a header apart, with or without its newline. Memory stays below nine times the length of the
+    /// line. There is no fast path: a trace has one header, and its strings are owned, so that copying them is what it
+    /// costs.
     ///
     /// # Errors
     ///
-    /// When the line is not exactly one header of this format version. The version is looked at before anything else that
-    /// a header holds; besides that, the fault that comes first in the line is the one reported.
+    /// When the line is not exactly one header of this format version. The version is looked at before anything else
+    /// that a header holds; besides that, the fault that comes first in the line is the one reported.
     pub fn decode_header(&mut self, line: &[u8]) -> Result<TraceHeader, DecodeError> {
         self.generally(line, |lexer| lexer.header_line())
     }

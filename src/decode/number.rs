@@ -4,7 +4,7 @@ use smallvec::SmallVec;
 
 use super::error::DecodeErrorKind;
 use super::lexer::{Lexer, Step, shortened};
-use crate::work::look_at;
+use crate::cost::count_examined;
 
 const UNSIGNED: &str = "a whole number from 0 to 18446744073709551615";
 const UNSIGNED_OR_NULL: &str = "null or a whole number from 0 to 18446744073709551615";
@@ -80,7 +80,7 @@ impl<'a> Lexer<'a, '_> {
 fn number_run_len(bytes: &[u8]) -> usize {
     let part = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.' | b'_');
     let len = bytes.iter().position(|byte| !part(byte)).unwrap_or(bytes.len());
-    look_at(len);
+    count_examined(len);
     len
 }
 
@@ -145,16 +145,16 @@ fn parse_float(token: &str) -> Option<f64> {
     float.is_finite().then_some(float)
 }
 
-/// The standard library can be relied on for tokens up to this length. It takes no exponent for more than 65536, so that a
-/// longer one may not meet with as many digits.
+/// The standard library can be relied on for tokens up to this length. It takes no exponent for more than 65536, so
+/// that a longer one may not meet with as many digits.
 const LONG: usize = 1024;
 
-/// No float has more significant digits than 767, and neither has the middle between two: all that counts behind so many is
-/// whether there is anything.
+/// No float has more significant digits than 767, and neither has the middle between two: all that counts behind so
+/// many is whether there is anything.
 const SIGNIFICANT: usize = 800;
 
-/// The same for a token of any length, in time that grows with it and not faster: first brought to a short token for a float
-/// that is rounded to the same.
+/// The same for a token of any length, in time that grows with it and not faster: first brought to a short token for a
+/// float that is rounded to the same.
 fn parse_long(token: &str) -> Option<f64> {
     let (mantissa, exponent) = token.split_once(['e', 'E']).unwrap_or((token, "0"));
     let (sign, mantissa) = mantissa.strip_prefix('-').map_or(("", mantissa), |mantissa| ("-", mantissa));

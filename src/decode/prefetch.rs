@@ -7,8 +7,8 @@ const AHEAD: usize = 2048;
 /// Of a longer line no more is asked for: the machine itself sees by then that it is read in order.
 const MOST: usize = 1024;
 
-/// Asks for what lies behind `line`, as much as it is long. Lines mostly follow each other, and the machine's own asking
-/// stops at the end of each page. Nothing is read, so it does not matter what is there, or whether anything is.
+/// Asks for what lies behind `line`, as much as it is long. Lines mostly follow each other, and the machine's own
+/// asking stops at the end of each page. Nothing is read, so it does not matter what is there, or whether anything is.
 #[inline(always)]
 pub(super) fn behind(line: &[u8]) {
     #[cfg(target_arch = "x86_64")]

@@ -3,7 +3,7 @@
 
 use super::block::{Native, WIDE, Wide as _, string_ends_and_high};
 use super::utf8;
-use crate::work::look_at;
+use crate::cost::count_examined;
 
 /// The bytes before the next quote, backslash or control character, and what follows them.
 #[derive(Debug, Clone, Copy)]
@@ -79,7 +79,7 @@ struct Run {
 impl Run {
     #[inline(always)]
     fn of(self, bytes: &[u8]) -> Plain<'_> {
-        look_at(self.len);
+        count_examined(self.len);
         let (plain, rest) = bytes.split_at(self.len);
         Plain { bytes: plain, is_ascii: self.is_ascii, all: bytes, rest }
     }

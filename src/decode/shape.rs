@@ -21,8 +21,8 @@ pub(super) struct Members {
     first: bool,
 }
 
-/// The deepest that JSON nests in any event: the event, its arguments, and for each level of values at most an object, an
-/// array and a field. A look ahead passes what is deeper, but takes no note of it: nobody will get there.
+/// The deepest that JSON nests in any event: the event, its arguments, and for each level of values at most an object,
+/// an array and a field. A look ahead passes what is deeper, but takes no note of it: nobody will get there.
 const MAX_JSON_DEPTH: usize = 2 + 3 * crate::value::MAX_VALUE_DEPTH;
 
 impl<'a> Lexer<'a, '_> {
@@ -95,11 +95,11 @@ impl<'a> Lexer<'a, '_> {
         }
     }
 
-    /// Where the value of the key `name` is, in the object at hand. `None` when the object has no such key, or is broken
-    /// before it; [`diagnose`](Self::diagnose) says which.
+    /// Where the value of the key `name` is, in the object at hand. `None` when the object has no such key, or is
+    /// broken before it; [`diagnose`](Self::diagnose) says which.
     ///
-    /// Each byte of a line is looked at once, however deep the objects that have the key last: what is passed on the way
-    /// is remembered.
+    /// Each byte of a line is looked at once, however deep the objects that have the key last: what is passed on the
+    /// way is remembered.
     pub(super) fn find(&mut self, name: &str) -> Option<usize> {
         let start = self.at;
         if let Some(found) = self.find_in_passed(start, name) {
@@ -231,8 +231,8 @@ impl<'a> Lexer<'a, '_> {
         *told_at = told_at.or(NonZeroUsize::new(self.at));
     }
 
-    /// After a value: passes closing brackets, down to `outside` open ones, and the comma after them. Whether another value
-    /// follows.
+    /// After a value: passes closing brackets, down to `outside` open ones, and the comma after them. Whether another
+    /// value follows.
     fn pass_closings(&mut self, outside: usize) -> Step<bool> {
         while self.scratch.open.len() > outside {
             self.white_space();
@@ -259,8 +259,8 @@ impl<'a> Lexer<'a, '_> {
         Ok(false)
     }
 
-    /// What the name under the key `name` of the object at hand stands for, and where that name is; if it can be found and
-    /// `parse` knows it.
+    /// What the name under the key `name` of the object at hand stands for, and where that name is; if it can be found
+    /// and `parse` knows it.
     pub(super) fn discriminator<T>(&mut self, name: &str, parse: impl FnOnce(&str) -> Option<T>) -> Option<(T, usize)> {
         let start = self.at;
         let told_at = self.find(name)?;
@@ -270,8 +270,8 @@ impl<'a> Lexer<'a, '_> {
         Some((parse(told?)?, told_at))
     }
 
-    /// Says what is wrong with the object at hand, whose shape can't be told: `any` has every key that some shape has, the
-    /// discriminator first.
+    /// Says what is wrong with the object at hand, whose shape can't be told: `any` has every key that some shape has,
+    /// the discriminator first.
     #[cold]
     pub(super) fn diagnose(
         &mut self,

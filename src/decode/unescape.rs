@@ -1,11 +1,11 @@
 //! Strings that hold escapes: what they mean is written to memory of their line's own.
 //!
-//! A block of bytes is stored as it is, and a bit for each quote, backslash and control character is taken from the same
-//! load. What an escape stands for is written over it, and what follows it in the block is stored again behind that: no
-//! later step waits for a load of an earlier one.
+//! A block of bytes is stored as it is, and a bit for each quote, backslash and control character is taken from the
+//! same load. What an escape stands for is written over it, and what follows it in the block is stored again behind
+//! that: no later step waits for a load of an earlier one.
 //!
-//! Whoever changes this: nothing is ever written further than what was read, because whatever an escape stands for is no
-//! longer than the escape. So a block that is there to be read has its room to be written.
+//! Whoever changes this: nothing is ever written further than what was read, because whatever an escape stands for is
+//! no longer than the escape. So a block that is there to be read has its room to be written.
 #![allow(unsafe_code)]
 
 use std::mem::{self, MaybeUninit};
@@ -17,10 +17,10 @@ use super::block::{Native, WIDE, Wide};
 use super::scan::Plain;
 use super::utf8;
 use crate::arena::Arena;
-use crate::work::look_at;
+use crate::cost::count_examined;
 
-/// Memory for the strings of one line. It is taken from the arena when the first escape is met, once and for all the rest
-/// of the line.
+/// Memory for the strings of one line. It is taken from the arena when the first escape is met, once and for all the
+/// rest of the line.
 #[derive(Default)]
 pub(super) struct Room<'a>(&'a mut [MaybeUninit<u8>]);
 
@@ -39,8 +39,8 @@ static SIMPLE: [u8; 256] = {
 };
 
 impl<'a> Room<'a> {
-    /// The meaning of the string whose content `line` begins with, and what follows its closing quote. The first `clean`
-    /// bytes of it are known to be plain. `None` when something is wrong with it.
+    /// The meaning of the string whose content `line` begins with, and what follows its closing quote. The first
+    /// `clean` bytes of it are known to be plain. `None` when something is wrong with it.
     pub(super) fn unescape(&mut self, line: &'a [u8], clean: usize, arena: &'a Arena) -> Option<(&'a str, &'a [u8])> {
         if self.0.len() < line.len() {
             self.0 = arena.uninit(line.len());
@@ -137,8 +137,8 @@ impl Copy<'_> {
         }
     }
 
-    /// Copies the next block, at least two of which are left, and an escape that begins in it. Whether the closing quote
-    /// was in it; it is passed too.
+    /// Copies the next block, at least two of which are left, and an escape that begins in it. Whether the closing
+    /// quote was in it; it is passed too.
     ///
     /// # Safety
     ///
@@ -177,7 +177,7 @@ impl Copy<'_> {
     #[inline(always)]
     fn store(&mut self) -> &[u8; WIDE] {
         // As one step, which it is.
-        look_at(1);
+        count_examined(1);
         let (block, _) = self.line[self.read..].split_first_chunk::<WIDE>().expect("they are there");
         // SAFETY: they are there to read, and since no more was written than read, there is room for them.
         unsafe { self.to.add(self.written).cast::<[u8; WIDE]>().write(*block) };

@@ -1,13 +1,14 @@
 //! Whether bytes are UTF-8, sixty-four at a time.
 //!
-//! The standard library looks at text that is not ASCII byte by byte. Here it is a bit for each byte of a kind: what kind of
-//! byte leads a sequence says where continuation bytes have to stand, and they have to stand there and nowhere else.
+//! The standard library looks at text that is not ASCII byte by byte. Here it is a bit for each byte of a kind: what
+//! kind of byte leads a sequence says where continuation bytes have to stand, and they have to stand there and nowhere
+//! else.
 #![allow(unsafe_code)]
 
 #[cfg(target_arch = "x86_64")]
 use super::block::{Avx2, has_avx2};
 use super::block::{Native, WIDE, Wide};
-use crate::work::look_at;
+use crate::cost::count_examined;
 
 /// The text that `bytes` are, if they are UTF-8.
 #[inline]
@@ -26,7 +27,7 @@ pub(super) fn start(bytes: &[u8], len: usize) -> Option<&str> {
 
 /// Whether the first `len` of `bytes` are UTF-8.
 fn is_utf8(bytes: &[u8], len: usize) -> bool {
-    look_at(len);
+    count_examined(len);
     #[cfg(target_arch = "x86_64")]
     if has_avx2() {
         // SAFETY: there is AVX2.
@@ -91,8 +92,8 @@ struct Due {
 }
 
 impl Due {
-    /// Whether the next bytes are what is due and what may follow it. Takes note of what is due after them. The bytes that
-    /// `counting` has no bit for are taken for ASCII.
+    /// Whether the next bytes are what is due and what may follow it. Takes note of what is due after them. The bytes
+    /// that `counting` has no bit for are taken for ASCII.
     #[inline(always)]
     fn accepts(&mut self, block: impl Wide, counting: u64) -> bool {
         let high = block.high() & counting;

@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::position::Position;
 use super::source::Pieces;
 use super::source::sealed::Source;
-use crate::work::look_at;
+use crate::cost::count_examined;
 
 /// Where lines come from. Lines are handed out as ranges of the window, valid until the next is asked for.
 ///
@@ -191,7 +191,7 @@ impl<S: Source> Lines<S> {
         }
         loop {
             let unread = self.unread();
-            look_at(unread.len() - self.searched);
+            count_examined(unread.len() - self.searched);
             if let Some(found) = memchr::memchr(b'\n', &unread[self.searched..]) {
                 let line = self.hand_out(self.searched + found, true);
                 return if line.bytes.len() > self.limit { Err(LineFault::TooLong(line)) } else { Ok(Some(line)) };
@@ -231,7 +231,7 @@ impl<S: Source> Lines<S> {
             let unread = self.unread();
             let newline = memchr::memchr(b'\n', unread);
             let of_line = newline.unwrap_or(unread.len());
-            look_at(of_line);
+            count_examined(of_line);
             if first_nul.is_none() {
                 first_nul = memchr::memchr(0, &unread[..of_line]).map(|nul| line.len as usize + nul);
             }
@@ -337,7 +337,7 @@ impl<S: Source> Lines<S> {
         }
         let room = |lines: &Self| lines.buffer.len() - lines.unread.end;
         if room(self) < wanted && self.unread.start > 0 {
-            look_at(self.unread.len());
+            count_examined(self.unread.len());
             self.buffer.copy_within(self.unread.clone(), 0);
             self.unread = 0..self.unread.len();
         }

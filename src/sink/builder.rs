@@ -69,9 +69,9 @@ impl<'h> JsonlSinkBuilder<'h> {
 
     /// Limits each line to `bytes` bytes, its newline included; [`LINE_LIMIT`] if this is not called.
     ///
-    /// An argument or result that makes its line longer is replaced by an opaque, `longer than N bytes`. An event whose line
-    /// is longer by its names, its messages or its number of arguments is [dropped](JsonlSink::dropped). A reader has to
-    /// be given a limit that is not lower.
+    /// An argument or result that makes its line longer is replaced by an opaque, `longer than N bytes`. An event whose
+    /// line is longer by its names, its messages or its number of arguments is [dropped](JsonlSink::dropped). A reader
+    /// has to be given a limit that is not lower.
     pub const fn line_limit(mut self, bytes: usize) -> Self {
         self.line_limit = bytes;
         self

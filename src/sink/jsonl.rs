@@ -31,8 +31,8 @@ use crate::event::{TraceEvent, TraceHeader};
 ///   attempt when the last one is a second old. A dropped event is not encoded. The events that close a run
 ///   (`entry_exit`, `heap_summary`, `run_ended`) are always attempted. After any other error the next event is an
 ///   attempt.
-/// - An event whose line would be longer than the [limit](JsonlSinkBuilder::line_limit) by its names, its messages or its
-///   number of arguments is dropped. A value that makes a line too long is replaced.
+/// - An event whose line would be longer than the [limit](JsonlSinkBuilder::line_limit) by its names, its messages or
+///   its number of arguments is dropped. A value that makes a line too long is replaced.
 /// - A failed flush loses nothing by itself and is kept as the [last error](Self::last_error).
 /// - `Interrupted` is retried. `WouldBlock` is a failure, so give the sink a blocking writer.
 /// - An event that the writer records into its own sink (or that a panic hook records when the writer panics) is

@@ -87,8 +87,8 @@ impl<W: Write> Output<W> {
         refuses
     }
 
-    /// Writes the line of `event`, or appends it to the buffer, or counts it as lost. Returns true on the fast path, which
-    /// leaves `is_refusing` false.
+    /// Writes the line of `event`, or appends it to the buffer, or counts it as lost. Returns true on the fast path,
+    /// which leaves `is_refusing` false.
     #[inline]
     pub(super) fn put(&mut self, line: Line<'_>, event: &TraceEvent<'_>, losses: &Losses) -> bool {
         let bytes = line.bytes();

@@ -61,8 +61,8 @@ impl Encoder {
         std::mem::forget(armed);
     }
 
-    // The next two repeat the lines of `run_user_code`, since calls take stack at each level of a value in builds without
-    // optimisation.
+    // The next two repeat the lines of `run_user_code`, since calls take stack at each level of a value in builds
+    // without optimisation.
 
     /// Runs code that has to write a value.
     #[inline(always)]

@@ -5,14 +5,21 @@
 //! - [`RecordedValue`] is a value in an event: borrowed, and possibly redacted or opaque in parts.
 //! - [`Value`] is owned, `Send` and complete. A replay returns it.
 
-mod encoder;
-mod isolation;
-mod live_args;
-mod recorded;
-mod replayable;
-mod std_types;
 pub(crate) mod type_names;
+
+mod encoder;
+
 mod writer;
+
+mod isolation;
+
+mod recorded;
+
+mod live_args;
+
+mod replayable;
+
+mod std_types;
 
 use crate::line::LINE_LIMIT;
 use crate::names::ValueCapture;

@@ -58,8 +58,8 @@ use crate::line::{Either, Finite};
 /// - If it panics, fails or writes nothing, the whole argument or result that it is part of is replaced by an opaque of
 ///   its type name. The text is `failed while being written` or `wrote no value`. A panic hook still runs, and a
 ///   program built with `panic = "abort"` ends.
-/// - An argument or result that makes its line longer than its limit ([`LINE_LIMIT`](crate::LINE_LIMIT) by default) is replaced, too. The
-///   text is `longer than N bytes`.
+/// - An argument or result that makes its line longer than its limit ([`LINE_LIMIT`](crate::LINE_LIMIT) by default) is
+///   replaced, too. The text is `longer than N bytes`.
 /// - A value may contain itself: nesting stops at [`MAX_VALUE_DEPTH`](crate::MAX_VALUE_DEPTH).
 /// - The code may record events.
 pub trait TraceValue {

@@ -4,9 +4,9 @@ use crate::target::{Stop, Target};
 
 /// Copies a trace's bytes line by line, leaving out what can't be part of a trace.
 ///
-/// Kept, to the byte, are the header, the whole lines after it that are events, and blank lines. Left out is any other line
-/// (a torn last one, NUL bytes and fragments with all that stands on their line), what stands before the header, and another
-/// trace behind this one, which begins with a header.
+/// Kept, to the byte, are the header, the whole lines after it that are events, and blank lines. Left out is any other
+/// line (a torn last one, NUL bytes and fragments with all that stands on their line), what stands before the header,
+/// and another trace behind this one, which begins with a header.
 ///
 /// Memory: what was fed and not yet judged, so at most the longest line that the reader takes.
 pub(super) struct Salvage<'a> {
@@ -117,9 +117,9 @@ impl<'a> Salvage<'a> {
         Ok(())
     }
 
-    /// The reader has passed all bytes before `offset`, which are all there are if it `has_ended`, and said what it had to say
-    /// about them. What is left of those are blank lines, and perhaps the beginning of a line that is too long, of which it is
-    /// going to say so at its end.
+    /// The reader has passed all bytes before `offset`, which are all there are if it `has_ended`, and said what it had
+    /// to say about them. What is left of those are blank lines, and perhaps the beginning of a line that is too long,
+    /// of which it is going to say so at its end.
     pub(super) fn passed(&mut self, offset: u64, has_ended: bool) -> Result<(), Stop> {
         let mut passed = usize::try_from(offset.saturating_sub(self.offset)).unwrap_or(usize::MAX);
         while passed > 0 {

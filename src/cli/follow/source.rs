@@ -12,8 +12,8 @@ use cove_trace::parallel::ReadAt as _;
 /// How long to wait before looking again whether there is more.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// How often to look again before what is odd but may pass is taken for what it is: a file that was replaced in the middle of
-/// a line, bytes behind others that are not written yet.
+/// How often to look again before what is odd but may pass is taken for what it is: a file that was replaced in the
+/// middle of a line, bytes behind others that are not written yet.
 const PATIENCE: u32 = 20;
 
 /// How far to look behind bytes that are not written, each time: so much, and in pieces of so much.
@@ -34,9 +34,9 @@ pub(crate) trait Watcher {
 
 /// A file under a name, read as it grows.
 ///
-/// It ends, as a source, when the file is cut short or another takes its place; reading on then begins with the first byte of
-/// what is there now. It does not end for a file that is not there, which is waited for. Bytes that were laid out ahead of their
-/// writer (NUL, up to the end) are not there yet.
+/// It ends, as a source, when the file is cut short or another takes its place; reading on then begins with the first
+/// byte of what is there now. It does not end for a file that is not there, which is waited for. Bytes that were laid
+/// out ahead of their writer (NUL, up to the end) are not there yet.
 pub(crate) struct FollowedFile<'a, W> {
     path: &'a Path,
     watcher: W,
@@ -216,8 +216,8 @@ impl OpenFile {
         Ok(Next::Bytes(there))
     }
 
-    /// How many of the bytes are written: those before the first NUL. When there are others behind it for long, nobody is going
-    /// to fill the gap, and its bytes are what they are.
+    /// How many of the bytes are written: those before the first NUL. When there are others behind it for long, nobody
+    /// is going to fill the gap, and its bytes are what they are.
     fn written(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let given_up = usize::try_from(self.given_up.saturating_sub(self.handed_out)).unwrap_or(usize::MAX);
         if given_up > 0 {
@@ -239,8 +239,8 @@ impl OpenFile {
         Ok(0)
     }
 
-    /// Looks for something behind the NUL bytes that come next, some way on from where it looked before, and from the beginning
-    /// again after the file's end.
+    /// Looks for something behind the NUL bytes that come next, some way on from where it looked before, and from the
+    /// beginning again after the file's end.
     fn probe(&mut self) -> io::Result<()> {
         let mut bytes = [0; PROBE];
         let from = self.probed.max(self.handed_out);

@@ -7,7 +7,8 @@ use cove_trace::{RecordedValue, TraceValue as _};
 
 use crate::value_text::Leaf;
 
-/// Writes `value`, which stands at the path `root`. No value of a trace nests deep enough to make this recursion a danger.
+/// Writes `value`, which stands at the path `root`. No value of a trace nests deep enough to make this recursion a
+/// danger.
 pub(super) fn write(out: &mut impl Write, root: &str, value: &RecordedValue<'_>) -> io::Result<()> {
     let mut path = root.to_owned();
     write_part(out, &mut path, 1, value)

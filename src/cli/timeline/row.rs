@@ -79,8 +79,8 @@ impl Rows {
         width.max(taken) + 2
     }
 
-    /// Puts a call and what came of it, which is not to be pushed off the row by long arguments: they get what it leaves, and
-    /// it leaves them half.
+    /// Puts a call and what came of it, which is not to be pushed off the row by long arguments: they get what it
+    /// leaves, and it leaves them half.
     fn put_call(&mut self, call: &HostCall<'_>, room: Option<usize>) {
         let asked = written(Cells::behind(&mut self.row, room), |out| write_asked(out, call));
         let Some(columns) = room else {

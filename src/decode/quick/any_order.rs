@@ -1,7 +1,7 @@
 //! Lines with their keys in any order and any white space between tokens, in one pass.
 //!
-//! Nearly every key says by itself what its value has to be, whatever kind of object it stands in. So values are read as they
-//! come, and at the end it is seen whether what was given is what the object's kind asks for.
+//! Nearly every key says by itself what its value has to be, whatever kind of object it stands in. So values are read
+//! as they come, and at the end it is seen whether what was given is what the object's kind asks for.
 
 use std::time::Duration;
 

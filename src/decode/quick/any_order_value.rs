@@ -4,9 +4,9 @@ use std::slice;
 
 use super::keys::{Key, KeySet};
 use super::{DEEPEST_IN_ANY_ORDER, Quick, inside, number};
+use crate::cost::count_examined;
 use crate::decode::value::Kind;
 use crate::value::{RecordedEnum, RecordedField, RecordedOpaque, RecordedResource, RecordedStruct, RecordedValue};
-use crate::work::look_at;
 
 /// What stands under the key `value` of a value.
 #[derive(Clone, Copy)]
@@ -92,7 +92,7 @@ impl<'a> Quick<'a, '_> {
                 let number = self.rest;
                 let part = |byte: &u8| matches!(byte, b'0'..=b'9' | b'-' | b'+' | b'.' | b'e' | b'E');
                 let len = number.iter().position(|byte| !part(byte))?;
-                look_at(len);
+                count_examined(len);
                 self.rest = &number[len..];
                 Scalar::Number(number, len)
             }

@@ -1,8 +1,8 @@
 //! The keys of events and of what is in them, each known at one look at sixteen bytes.
 
 use super::Quick;
+use crate::cost::count_examined;
 use crate::decode::block::string_ends_and_high;
-use crate::work::look_at;
 
 /// A key of an event, an outcome, a value or a field. Those of the same kind of value stand together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -176,8 +176,8 @@ static UP_TO: [u128; 16] = {
 };
 
 impl Quick<'_, '_> {
-    /// The key that comes next, which must not be one of `given`, and is one of them then; it is passed, with its colon and
-    /// the space around that.
+    /// The key that comes next, which must not be one of `given`, and is one of them then; it is passed, with its colon
+    /// and the space around that.
     #[inline(always)]
     pub(super) fn key(&mut self, given: &mut KeySet) -> Option<Key> {
         let [b'"', rest @ ..] = self.rest else { return None };
@@ -189,7 +189,7 @@ impl Quick<'_, '_> {
                 text
             }
         };
-        look_at(text.len());
+        count_examined(text.len());
         let (ends, _) = string_ends_and_high(&text);
         let len = ends.trailing_zeros() as usize;
         let word = u128::from_le_bytes(text) & UP_TO.get(len)?;

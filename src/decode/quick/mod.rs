@@ -1,8 +1,8 @@
 //! The quick paths: one for lines as the encoder writes them (`canonical`), and one for keys in any order with spaces
 //! between tokens (`any_order`).
 //!
-//! Neither has a verdict but yes: whatever is unexpected, a fault or only a rarer spelling, is left to the general path,
-//! which reads the line from its start. So nothing may be accepted here that the general path refuses or reads
+//! Neither has a verdict but yes: whatever is unexpected, a fault or only a rarer spelling, is left to the general
+//! path, which reads the line from its start. So nothing may be accepted here that the general path refuses or reads
 //! differently.
 
 mod any_order;
@@ -22,11 +22,12 @@ use super::scan::Plain;
 use super::scratch::Scratch;
 use super::unescape::Room;
 use crate::arena::Arena;
+use crate::cost::count_examined;
 use crate::event::TraceEvent;
 use crate::value::{MAX_VALUE_DEPTH, RecordedField, RecordedValue};
-use crate::work::look_at;
 
-/// How deep values stand that are read here. Those further inside are left to the general path, which takes less of the stack.
+/// How deep values stand that are read here. Those further inside are left to the general path, which takes less of the
+/// stack.
 const DEEPEST: usize = 16;
 /// The same where keys come in any order: that takes twice as much of the stack for each level.
 const DEEPEST_IN_ANY_ORDER: usize = 8;
@@ -136,7 +137,7 @@ impl<'a, 's> Quick<'a, 's> {
     #[inline(never)]
     fn more_white_space(&mut self) {
         while let [b' ' | b'\t' | b'\n' | b'\r', rest @ ..] = self.rest {
-            look_at(1);
+            count_examined(1);
             self.rest = rest;
         }
     }
@@ -150,7 +151,7 @@ impl<'a, 's> Quick<'a, 's> {
     /// Passes `text`, if that is what comes next.
     #[inline(always)]
     fn take<const N: usize>(&mut self, text: &[u8; N]) -> bool {
-        look_at(N);
+        count_examined(N);
         match self.rest.split_first_chunk::<N>() {
             Some((first, rest)) if first == text => {
                 self.rest = rest;

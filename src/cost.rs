@@ -1,14 +1,13 @@
-//! How many bytes the read side looks at, counted where tests are built and nowhere else: that it takes no time that grows
-//! faster than its input is a promise, and a clock can't hold it.
+//! Test-only counter of the bytes that the read side examines. It proves that reading is linear, which timing cannot.
 
-/// Takes note that so many bytes were looked at or copied, beyond what a step does in any case.
+/// Counts bytes that are examined or copied beyond the constant work of a step.
 #[cfg(not(test))]
 #[inline(always)]
-pub(crate) fn look_at(_bytes: usize) {}
+pub(crate) fn count_examined(_bytes: usize) {}
 
 #[cfg(test)]
-pub(crate) fn look_at(bytes: usize) {
-    tests::LOOKED_AT.set(tests::LOOKED_AT.get() + bytes);
+pub(crate) fn count_examined(bytes: usize) {
+    tests::EXAMINED.set(tests::EXAMINED.get() + bytes);
 }
 
 #[cfg(test)]
@@ -21,21 +20,22 @@ mod tests {
     use crate::reader::TraceReader;
 
     thread_local! {
-        pub(super) static LOOKED_AT: Cell<usize> = const { Cell::new(0) };
+        pub(super) static EXAMINED: Cell<usize> = const { Cell::new(0) };
     }
 
     const LEN: usize = if cfg!(miri) { 1 << 12 } else { 1 << 20 };
 
-    /// Each byte is looked at by the search for the newline, as a part of UTF-8 and as what it means, by each of the paths.
-    const LOOKS: usize = 32;
+    /// The most times that a byte may be examined: by the search for the newline, the check of UTF-8 and the parser,
+    /// each on every path.
+    const MOST_TIMES: usize = 32;
 
     #[track_caller]
     fn assert_linear(len: usize, work: impl FnOnce()) {
-        LOOKED_AT.set(0);
+        EXAMINED.set(0);
         work();
-        let looked_at = LOOKED_AT.get();
-        assert!(looked_at >= len / 4, "the counter works: {looked_at} of {len} bytes looked at");
-        assert!(looked_at <= LOOKS * len + 4096, "{looked_at} looks at {len} bytes");
+        let examined = EXAMINED.get();
+        assert!(examined >= len / 4, "the counter works: {examined} of {len} bytes examined");
+        assert!(examined <= MOST_TIMES * len + 4096, "{examined} examinations of {len} bytes");
     }
 
     #[track_caller]
@@ -44,7 +44,7 @@ mod tests {
         assert_linear(line.len(), || drop(Decoder::new().decode_event_generally(line.as_bytes())));
     }
 
-    /// A source that gives no more than so many bytes at a time.
+    /// A source that returns at most this many bytes at a time.
     struct Pieces<'a>(&'a [u8], usize);
 
     impl Read for Pieces<'_> {
@@ -108,7 +108,8 @@ mod tests {
         }
     }
 
-    /// Objects that say last what they are, nested as deep as they may, are looked through once and not once for each level.
+    /// Objects that say last what they are, nested as deep as they may, are looked through once and not once for each
+    /// level.
     #[test]
     fn deep_nesting_with_the_keys_reversed() {
         let leaf = format!(r#"{{"value":"{}","type":"string"}}"#, "x".repeat(LEN / 2));
