@@ -1,6 +1,4 @@
-//! A check whose lines are read by several threads: each notes what it sees, and all of it is judged in order.
-
-use std::ops::ControlFlow;
+//! Checking a trace on several threads: workers collect facts from the parts, and one checker takes them in file order.
 
 use super::fact::Fact;
 use super::seen_names::SeenNames;
@@ -10,10 +8,7 @@ use crate::names::ValueCapture;
 use crate::parallel::{Extent, Gather};
 use crate::reader::{ReadError, TracePart};
 
-/// So many faults and findings of a piece are kept until its turn.
-const KEPT_REMARKS: usize = 1000;
-
-/// What was seen in a piece of a trace.
+/// The facts and faults of one piece of a trace.
 #[derive(Default)]
 pub(super) struct Piece {
     seen: Vec<Seen>,
@@ -26,7 +21,7 @@ enum Seen {
         line: u64,
         fact: Fact<usize>,
     },
-    /// What the event before shows by itself.
+    /// A finding that the event before it shows without any other.
     Error {
         line: u64,
         message: Box<str>,
@@ -34,7 +29,7 @@ enum Seen {
     Fault(Box<ReadError>),
 }
 
-/// A checker, and who hears what it says.
+/// A checker with the receiver of its remarks.
 pub(super) struct Judge<R> {
     pub(super) checker: Checker,
     pub(super) report: R,
@@ -47,9 +42,9 @@ impl<R: FnMut(Remark)> Gather for Judge<R> {
         self.checker.part(part, &mut self.report);
     }
 
-    fn gather(header: &TraceHeader, part: TracePart<'_>, piece: &mut Piece) -> ControlFlow<()> {
+    fn gather(header: &TraceHeader, part: TracePart<'_>, piece: &mut Piece) {
         match part {
-            // The header stands before all pieces.
+            // The header precedes all pieces.
             TracePart::Header { .. } => {}
             TracePart::Event { line, event } => {
                 let fact = Fact::of(&event).map_names(|names| piece.names.keep(names));
@@ -66,7 +61,10 @@ impl<R: FnMut(Remark)> Gather for Judge<R> {
                 piece.seen.push(Seen::Fault(Box::new(error)));
             }
         }
-        if piece.remarks < KEPT_REMARKS { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    }
+
+    fn remarks(piece: &Piece) -> usize {
+        piece.remarks
     }
 
     fn take(&mut self, piece: Piece, before: Extent) {

@@ -1,9 +1,9 @@
 //! A trace in a file, read by several threads at once.
 //!
-//! The file is cut into parts of equal length; a line belongs to the part in which it begins. Threads take the parts to
-//! pieces, each with a buffer of its own, and what they make of them is put together in the order of the file, on the
-//! calling thread: what comes out is what one thread would have said, to the byte. A file is not mapped into memory, since one
-//! that is cut short meanwhile would kill the process.
+//! The file is divided into parts of equal length; a line belongs to the part in which it begins. Worker threads read the
+//! parts, each with a buffer of its own, and the calling thread puts their results together in file order. The result is
+//! the same as that of a single reader. The file is not memory-mapped: if another process truncated it meanwhile, reading
+//! the map would raise a signal.
 //!
 //! [`Summary::read_parts`](crate::summary::Summary::read_parts) and
 //! [`Checker::read_parts`](crate::check::Checker::read_parts) use it.
@@ -25,13 +25,14 @@ use self::read_at::Stretch;
 use self::workers::in_order;
 use crate::reader::{DEFAULT_LINE_LIMIT, ReadError, TracePart, TraceReader};
 
-/// A trace that can be read at any offset, and how it is to be read.
+/// A trace that can be read at any offset, and the settings for reading it.
 pub struct Parts<'f, F: ?Sized> {
     file: &'f F,
     len: u64,
     threads: NonZero<usize>,
     part_bytes: NonZero<u64>,
     line_limit: usize,
+    kept_remarks: usize,
 }
 
 /// How much of a trace was read.
@@ -43,8 +44,12 @@ pub struct Extent {
     pub bytes: u64,
 }
 
-/// Long enough for what a part costs besides its reading, short enough to be kept.
+/// The default length of a part: long enough to amortise the overhead per part, short enough to keep its results in memory.
 const PART_BYTES: NonZero<u64> = NonZero::new(2 * 1024 * 1024).expect("it is not zero");
+
+/// A worker stops reading a part after this many faults and findings, which bounds the memory for results that wait for
+/// their turn. The calling thread reads the rest of the part.
+const KEPT_REMARKS: usize = 1000;
 
 impl<'f, F: ReadAt + ?Sized> Parts<'f, F> {
     /// All of a file that has this length in bytes. What is appended meanwhile is read, too.
@@ -52,7 +57,7 @@ impl<'f, F: ReadAt + ?Sized> Parts<'f, F> {
     /// As many threads as the machine has cores for this process, if the file is long enough to have something to do for them.
     pub fn new(file: &'f F, len: u64) -> Self {
         let threads = std::thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);
-        Self { file, len, threads, part_bytes: PART_BYTES, line_limit: DEFAULT_LINE_LIMIT }
+        Self { file, len, threads, part_bytes: PART_BYTES, line_limit: DEFAULT_LINE_LIMIT, kept_remarks: KEPT_REMARKS }
     }
 
     /// The same with this number of threads besides the calling one; with 1, the calling thread reads alone. Memory grows
@@ -74,6 +79,15 @@ impl<'f, F: ReadAt + ?Sized> Parts<'f, F> {
     #[must_use]
     pub fn line_limit(mut self, limit: usize) -> Self {
         self.line_limit = limit;
+        self
+    }
+
+    /// Sets the number of faults and findings after which a worker leaves the rest of its part to the calling thread.
+    #[cfg(feature = "__fuzzing")]
+    #[doc(hidden)]
+    #[must_use]
+    pub fn kept_remarks(mut self, count: usize) -> Self {
+        self.kept_remarks = count;
         self
     }
 
@@ -99,7 +113,10 @@ impl<'f, F: ReadAt + ?Sized> Parts<'f, F> {
         let make = |number| {
             let mut piece = G::Piece::default();
             let begin = Begin::AtFirstLine { is_line_start: number == 0 };
-            let read = read_part(self, &header, bounds(number), begin, |part| G::gather(&header, part, &mut piece));
+            let read = read_part(self, &header, bounds(number), begin, |part| {
+                G::gather(&header, part, &mut piece);
+                if G::remarks(&piece) < self.kept_remarks { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+            });
             (piece, read)
         };
         let mut passed = head;
@@ -107,7 +124,6 @@ impl<'f, F: ReadAt + ?Sized> Parts<'f, F> {
             gather.take(piece, passed);
             passed.add(read.extent);
             if let Some(at) = read.stopped_at {
-                // There is so much to say about this part that it is not kept until its turn.
                 let rest = read_part(self, &header, bounds(number), Begin::At(at), |part| {
                     gather.part(part.after(passed));
                     ControlFlow::Continue(())
