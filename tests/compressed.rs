@@ -30,7 +30,9 @@ fn zstandard(data: &[u8]) -> Vec<u8> {
     zstandard_with(data, &[CParameter::ChecksumFlag(true)])
 }
 
-const FORMATS: [fn(&[u8]) -> Vec<u8>; 2] = [gzip, zstandard];
+type Compress = fn(&[u8]) -> Vec<u8>;
+
+const FORMATS: [Compress; 2] = [gzip, zstandard];
 
 /// Lines that compress to about half their length.
 fn lines(len: usize) -> Vec<u8> {
