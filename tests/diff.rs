@@ -9,7 +9,8 @@ use std::time::Duration;
 
 use cove_trace::diff::{Change, Compared, Diff, Side};
 use cove_trace::{
-    CallSite, HostCall, HostOutcome, RecordedResource, RecordedValue, RunOutcome, TraceEvent, TraceReader, Value,
+    CallSite, HostCall, HostOutcome, JsonlSink, RecordedResource, RecordedValue, RecordingBackend, RunOutcome,
+    TraceEvent, TraceHeader, TraceReader, Value, ValueCapture,
 };
 use recorded::{Int, Recorded, Text, Unit};
 
@@ -248,6 +249,54 @@ fn times_are_compared_when_they_are_asked_for() {
     assert_eq!(changes(&run(5), &run(7)), []);
     let (found, _) = compared_with(&run(5), &run(7), true);
     assert_eq!(found, [Change::Wait { operation: "a.f".into(), first_ns: 10, second_ns: 14 }]);
+}
+
+/// Texts that are cut or escaped to the same characters where they are shown.
+#[test]
+fn what_is_shown_alike_is_told_apart() {
+    let long = "x".repeat(100);
+    for (one, other) in [(format!("{long}1"), format!("{long}2")), ("\u{1}".to_owned(), r"\u{1}".to_owned())] {
+        let entry = |entry: &str| {
+            let header = TraceHeader::new(RecordingBackend::Vm, ValueCapture::Full, entry);
+            JsonlSink::new(Vec::new(), &header).unwrap().finish().writer
+        };
+        let found = changes(&entry(&one), &entry(&other));
+        let [Change::Header { part: "entry", first, second }] = &found[..] else { panic!("{found:?}") };
+        assert!(one.len() < 100 || first != second, "{first}");
+
+        let under = |capability: &str| {
+            let (site, args, wait) = (CallSite::new("a", "f", capability), &[][..], Duration::ZERO);
+            let call = HostCall { task: 0, site, wait, granted: true, args, outcome: None };
+            Recorded::full().event(&TraceEvent::HostCall(call)).ended()
+        };
+        let found = changes(&under(&one), &under(&other));
+        assert!(matches!(&found[..], [Change::Changed { path, .. }, _, _] if path == "capability"), "{found:?}");
+
+        let operation = |module: &str| Recorded::full().gave(0, &format!("{module}.f"), &[], Unit).ended();
+        assert_eq!(changes(&operation(&one), &operation(&other)).len(), 4);
+
+        let result = |text: &str| Recorded::full().gave(0, "a.f", &[], Text(text)).ended();
+        assert_eq!(changes(&result(&one), &result(&other)).len(), 1);
+
+        let ended = |text: &str| Recorded::full().ended_as(RunOutcome::Error, Some(text));
+        assert_eq!(changes(&ended(&one), &ended(&other)).len(), 1);
+    }
+}
+
+#[test]
+fn waits_of_operations_with_dots_in_their_names_are_not_added_up() {
+    let run = |[first, second]: [u64; 2]| {
+        let mut trace = Recorded::full();
+        for (module, op, wait) in [("a.b", "c", first), ("a", "b.c", second)] {
+            let (site, wait) = (CallSite::new(module, op, "a"), Duration::from_nanos(wait));
+            let call = HostCall { task: 0, site, wait, granted: true, args: &[], outcome: None };
+            trace = trace.event(&TraceEvent::HostCall(call));
+        }
+        trace.ended()
+    };
+    let (found, _) = compared_with(&run([5, 7]), &run([7, 5]), true);
+    let waits = |first_ns, second_ns| Change::Wait { operation: "a.b.c".into(), first_ns, second_ns };
+    assert_eq!(found, [waits(7, 5), waits(5, 7)]);
 }
 
 #[test]

@@ -1,5 +1,4 @@
-//! A trace read by several threads: whatever is in it and wherever it is cut, what one thread would have said.
-#![cfg(feature = "summary")]
+//! A trace read by several threads gives the same figures, findings and faults as one reader, wherever it is divided.
 #![allow(clippy::unwrap_used, reason = "a test fails where one of its helpers does")]
 
 mod reading;
@@ -13,6 +12,7 @@ use cove_trace::parallel::{Extent, Parts, ReadAt};
 use cove_trace::summary::Summary;
 use cove_trace::{ReadError, TraceEvent, TraceReader};
 use reading::corpus::{CANCELLED, HEADER};
+use reading::rng::Rng;
 use reading::traces;
 
 /// A limit that some lines of the generated traces are longer than.
@@ -52,15 +52,20 @@ fn parts(trace: &[u8], threads: usize, part_bytes: u64) -> Parts<'_, [u8]> {
         .line_limit(LIMIT)
 }
 
-/// That each of these ways to read the trace says what one thread says.
+/// Asserts that reading by parts, for each number of threads and length of parts, gives what a single reader gives.
 #[track_caller]
 fn assert_same(trace: &[u8], ways: impl IntoIterator<Item = (usize, u64)>, what: &str) {
+    let ways = ways.into_iter().map(|(threads, part_bytes)| parts(trace, threads, part_bytes));
+    assert_same_parts(trace, ways, what);
+}
+
+#[track_caller]
+fn assert_same_parts<'t>(trace: &'t [u8], ways: impl IntoIterator<Item = Parts<'t, [u8]>>, what: &str) {
     let stream = || TraceReader::new(trace).with_line_limit(LIMIT);
     let summary = summary_by(|on_error| Summary::read(stream(), on_error));
     let checked =
         [false, true].map(|partial| check_by(|report| Checker::new().partial(partial).read(&mut stream(), report)));
-    for (threads, part_bytes) in ways {
-        let parts = parts(trace, threads, part_bytes);
+    for parts in ways {
         let what = || format!("{what}, {parts:?}: {}", String::from_utf8_lossy(trace));
         assert_eq!(summary_by(|on_error| Summary::read_parts(&parts, on_error)), summary, "{}", what());
         for (partial, expected) in [false, true].into_iter().zip(&checked) {
@@ -104,6 +109,38 @@ fn many_faults() {
     }
 }
 
+/// Text of bytes that matter to the division into lines and parts, between whole events.
+fn any_text(rng: &mut Rng) -> Vec<u8> {
+    let mut text = format!("{HEADER}\n").into_bytes();
+    for _ in 0..rng.below(60) {
+        match rng.below(12) {
+            0 | 1 => text.extend(CANCELLED.as_bytes()),
+            2 => text.extend("y".repeat(rng.below(2 * LIMIT)).as_bytes()),
+            _ => text.push(*rng.pick(b"\n\n\n\r \0x{}\"\xff")),
+        }
+    }
+    text
+}
+
+/// The line at which a worker stops may begin in its part and end anywhere behind it.
+#[test]
+fn parts_of_a_few_bytes_whose_workers_stop_early() {
+    for seed in 0..SEEDS {
+        let rng = &mut Rng::new(seed);
+        let trace = if rng.one_in(2) { traces::trace(seed) } else { any_text(rng) };
+        let parts = parts(&trace, 2 + rng.below(2), 1 + rng.below(120) as u64).kept_remarks(1 + rng.below(3));
+        assert_same_parts(&trace, [parts], &format!("seed {seed}"));
+    }
+}
+
+/// The same with the default limit for the remarks that a worker keeps.
+#[test]
+fn the_last_fault_that_a_worker_keeps_is_longer_than_all_that_is_left_of_the_part() {
+    let long = "y".repeat(3 * 1024);
+    let trace = format!("{HEADER}\n{}{long}\n{}", "x\n".repeat(999), format!("{CANCELLED}\n").repeat(500));
+    assert_same(trace.as_bytes(), [(2, 2_500), (3, 2_048)], "a long last fault");
+}
+
 /// Lines longer than a part, and longer than the limit.
 #[test]
 fn long_lines() {
@@ -144,10 +181,11 @@ fn an_error_of_the_file_ends_it() {
     let trace = format!("{HEADER}\n{}", format!("{CANCELLED}\n").repeat(100));
     for from in (0..trace.len() as u64).step_by(7) {
         let broken = Broken { trace: trace.as_bytes(), from };
-        for part_bytes in [50, 500, 5_000] {
+        for (part_bytes, kept) in [(50, 1), (500, 1), (500, 2), (5_000, 1)] {
             let parts = Parts::new(&broken, trace.len() as u64)
                 .threads(NonZero::new(2).unwrap())
-                .part_bytes(NonZero::new(part_bytes).unwrap());
+                .part_bytes(NonZero::new(part_bytes).unwrap())
+                .kept_remarks(kept);
             let mut faults = Vec::new();
             let summary = Summary::read_parts(&parts, |error| faults.push(error.to_string()));
             assert_eq!(faults, ["broken"], "{from}, {part_bytes}");

@@ -1,6 +1,4 @@
-//! A check whose lines are read by several threads: each notes what it sees, and all of it is judged in order.
-
-use std::ops::ControlFlow;
+//! Checking a trace on several threads: workers collect facts from the parts, and one checker takes them in file order.
 
 use super::fact::Fact;
 use super::seen_names::SeenNames;
@@ -20,10 +18,7 @@ impl Checker {
     }
 }
 
-/// The most faults and findings of a piece that are kept until its turn.
-const KEPT_REMARKS: usize = 1000;
-
-/// What was seen in a piece of a trace.
+/// The facts and faults of one piece of a trace.
 #[derive(Default)]
 struct Piece {
     seen: Vec<Seen>,
@@ -36,7 +31,7 @@ enum Seen {
         line: u64,
         fact: Fact<usize>,
     },
-    /// What the event before shows by itself.
+    /// A finding that the event before it shows without any other.
     Error {
         line: u64,
         message: Box<str>,
@@ -57,9 +52,9 @@ impl<R: FnMut(Remark)> Gather for Judge<R> {
         self.checker.part(part, &mut self.report);
     }
 
-    fn gather(header: &TraceHeader, part: TracePart<'_>, piece: &mut Piece) -> ControlFlow<()> {
+    fn gather(header: &TraceHeader, part: TracePart<'_>, piece: &mut Piece) {
         match part {
-            // The header stands before all pieces.
+            // The header precedes all pieces.
             TracePart::Header { .. } => {}
             TracePart::Event { line, event } => {
                 let fact = Fact::of(&event).map_names(|names| piece.names.keep(names));
@@ -76,7 +71,10 @@ impl<R: FnMut(Remark)> Gather for Judge<R> {
                 piece.seen.push(Seen::Fault(Box::new(error)));
             }
         }
-        if piece.remarks < KEPT_REMARKS { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    }
+
+    fn remarks(piece: &Piece) -> usize {
+        piece.remarks
     }
 
     fn take(&mut self, piece: Piece, before: Extent) {

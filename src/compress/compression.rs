@@ -26,6 +26,19 @@ impl Compression {
             _ => None,
         }
     }
+
+    /// Whether these are the first bytes of a member's magic number.
+    #[cfg(feature = "compress")]
+    pub(super) fn may_start_with(self, bytes: &[u8]) -> bool {
+        let begins = |magic: &[u8]| magic.starts_with(bytes);
+        match self {
+            Self::Gzip => begins(&[0x1f, 0x8b]),
+            Self::Zstd => {
+                begins(&[0x28, 0xb5, 0x2f, 0xfd])
+                    || bytes.first().is_some_and(|first| begins(&[0x50 | (first & 0x0f), 0x2a, 0x4d, 0x18]))
+            }
+        }
+    }
 }
 
 impl fmt::Display for Compression {

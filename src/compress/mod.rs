@@ -1,23 +1,38 @@
-//! Compressed traces, read as they are.
+//! Reading compressed traces.
 //!
-//! A source is known to be compressed by its first bytes and not by its name, so that standard input is, too.
+//! Compression is detected by the first bytes of a source and not by its name, so that it works for standard input, too.
 
+#[cfg(feature = "compress")]
+mod codec;
 mod compression;
 #[cfg(feature = "compress")]
-mod watched;
+mod members;
 
 use std::fmt;
 use std::io::{self, Cursor, Read};
 
 pub use self::compression::Compression;
 #[cfg(feature = "compress")]
-use self::watched::Watched;
+use self::members::Members;
 
-/// Any source, decompressed if it is compressed, and as it is if not.
+/// Any source, decompressed if it is compressed, and unchanged if not.
 ///
-/// Data that is cut off is an error of kind [`UnexpectedEof`](io::ErrorKind::UnexpectedEof), damaged data one of kind
-/// [`InvalidData`](io::ErrorKind::InvalidData); what stands before is given first. Memory is constant: some 100 KiB for gzip; for
-/// zstd the window that a frame asks for, of which more than 128 MiB are refused.
+/// Several gzip members or zstd frames are read as one text. Zeros behind the last are padding, and are ignored. Memory is
+/// constant: some 100 KiB for gzip; for zstd, the window that a frame asks for, of at most 128 MiB.
+///
+/// # Errors
+///
+/// [`read`](Read::read) gives an error after everything that was decompressed before it, and the end after that:
+///
+/// | kind | meaning |
+/// |---|---|
+/// | [`UnexpectedEof`](io::ErrorKind::UnexpectedEof) | The data is cut off. |
+/// | [`InvalidData`](io::ErrorKind::InvalidData) | The data is damaged, is followed by other bytes, or needs a larger window or a dictionary. |
+///
+/// Checksums stand behind the data. So what was read before an error is not verified. zstd decompresses blocks of up to
+/// 128 KiB; nothing is given of a damaged one.
+///
+/// An error of the source itself is given as it is, and reading can go on after it.
 ///
 /// ```
 /// use cove_trace::TraceReader;
@@ -33,19 +48,17 @@ pub struct Decompressed<R> {
     decoder: Decoder<R>,
 }
 
-/// A source whose first bytes were looked at.
+/// A source with the bytes that were read from it for detection put back.
 type Whole<R> = io::Chain<Cursor<Vec<u8>>, R>;
 
 enum Decoder<R> {
     Plain(Whole<R>),
     #[cfg(feature = "compress")]
-    Gzip(Box<flate2::bufread::MultiGzDecoder<Watched<Whole<R>>>>),
-    #[cfg(feature = "compress")]
-    Zstd(Box<zstd::Decoder<'static, Watched<Whole<R>>>>),
+    Compressed(Box<Members<R>>),
 }
 
 impl<R: Read> Decompressed<R> {
-    /// Looks at the first bytes of the source.
+    /// Detects the compression by the first bytes of the source.
     ///
     /// # Errors
     ///
@@ -63,7 +76,7 @@ impl<R: Read> Decompressed<R> {
         Ok(Self { compression, decoder })
     }
 
-    /// How the source is compressed, if it is.
+    /// The compression of the source, if it is compressed.
     #[must_use]
     pub fn compression(&self) -> Option<Compression> {
         self.compression
@@ -73,11 +86,7 @@ impl<R: Read> Decompressed<R> {
 #[cfg(feature = "compress")]
 impl<R: Read> Decoder<R> {
     fn of(compression: Compression, source: Whole<R>) -> io::Result<Self> {
-        let source = Watched::new(source);
-        Ok(match compression {
-            Compression::Gzip => Self::Gzip(Box::new(flate2::bufread::MultiGzDecoder::new(source))),
-            Compression::Zstd => Self::Zstd(Box::new(zstd::Decoder::with_buffer(source)?)),
-        })
+        Ok(Self::Compressed(Box::new(Members::new(compression, source)?)))
     }
 }
 
@@ -96,9 +105,7 @@ impl<R: Read> Read for Decompressed<R> {
         match &mut self.decoder {
             Decoder::Plain(source) => source.read(buffer),
             #[cfg(feature = "compress")]
-            Decoder::Gzip(gzip) => gzip.read(buffer).map_err(|error| gzip.get_mut().explain(Compression::Gzip, &error)),
-            #[cfg(feature = "compress")]
-            Decoder::Zstd(zstd) => zstd.read(buffer).map_err(|error| zstd.get_mut().explain(Compression::Zstd, &error)),
+            Decoder::Compressed(members) => members.read(buffer),
         }
     }
 }

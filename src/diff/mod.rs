@@ -51,13 +51,14 @@ use std::time::Duration;
 use self::align::{Step, align};
 pub use self::change::{CallRef, Change, Compared, Side};
 use self::resources::{Resources, without_ids};
+use crate::event::CallSite;
 use crate::names::ValueCapture;
 use crate::reader::{ReadError, TraceReader};
 use crate::replay::OpenError;
 use crate::replay::compare::{Comparison, Difference, Gaps};
 use crate::replay::recording::{Call, Outcome, Recording, RunEnding};
 use crate::replay::report::{with_result, with_values};
-use crate::replay::shown::{Name, Operation, shown, shown_beside};
+use crate::replay::shown::{Name, Operation, names_beside, shown, shown_beside};
 use crate::value::{RecordedResource, RecordedValue};
 
 /// Two traces to be compared.
@@ -142,21 +143,20 @@ impl<F: FnMut(Change)> Comparing<'_, F> {
             let args: Vec<_> = args.iter().map(|arg| RecordedValue::String(arg)).collect();
             shown(&RecordedValue::Array(&args))
         };
-        let mut parts = vec![
-            ("backend", one.backend.to_string(), other.backend.to_string()),
-            ("entry", Name(&one.entry).to_string(), Name(&other.entry).to_string()),
-        ];
-        if !self.diff.by_type {
-            if one.args != other.args {
-                self.report(Change::Header { part: "args", first: args(&one.args), second: args(&other.args) });
-            }
-        } else {
-            parts.push(("number of args", one.args.len().to_string(), other.args.len().to_string()));
+        if !self.diff.by_type && one.args != other.args {
+            self.report(Change::Header { part: "args", first: args(&one.args), second: args(&other.args) });
         }
-        for (part, first, second) in parts {
-            if first != second {
-                self.report(Change::Header { part, first, second });
-            }
+        if one.backend != other.backend {
+            let (first, second) = (one.backend.to_string(), other.backend.to_string());
+            self.report(Change::Header { part: "backend", first, second });
+        }
+        if one.entry != other.entry {
+            let (first, second) = names_beside(&one.entry, &other.entry);
+            self.report(Change::Header { part: "entry", first, second });
+        }
+        if self.diff.by_type && one.args.len() != other.args.len() {
+            let (first, second) = (one.args.len().to_string(), other.args.len().to_string());
+            self.report(Change::Header { part: "number of args", first, second });
         }
     }
 
@@ -225,16 +225,15 @@ impl<F: FnMut(Change)> Comparing<'_, F> {
 
     fn difference(&mut self, one: &Call, other: &Call) -> Option<Difference> {
         let (first, second) = (&self.diff.first, &self.diff.second);
-        let of = |path: &str, first: &str, second: &str| {
-            Some(Difference { path: path.to_owned(), first: first.to_owned(), second: second.to_owned() })
-        };
-        let capability = |trace: &Recording, call| Name(trace.site(call).capability()).to_string();
-        let verdict = |call: &Call| if call.granted { "granted" } else { "not granted" };
+        let of =
+            |path: &str, (first, second): (String, String)| Some(Difference { path: path.to_owned(), first, second });
+        let verdict = |call: &Call| if call.granted { "granted" } else { "not granted" }.to_owned();
         if first.site(one) != second.site(other) {
-            return of("capability", &capability(first, one), &capability(second, other));
+            let capabilities = (first.site(one).capability(), second.site(other).capability());
+            return of("capability", names_beside(capabilities.0, capabilities.1));
         }
         if one.granted != other.granted {
-            return of("granted", verdict(one), verdict(other));
+            return of("granted", (verdict(one), verdict(other)));
         }
         // Where bytes are all that there is to compare, they are the same or not.
         let by_bytes = !self.diff.by_type && !one.has_resources && !other.has_resources;
@@ -278,9 +277,9 @@ impl<F: FnMut(Change)> Comparing<'_, F> {
     }
 
     fn capabilities(&mut self) {
-        let used = |trace: &Recording| -> BTreeSet<String> {
-            trace.calls.iter().map(|call| trace.site(call).capability().to_owned()).collect()
-        };
+        fn used(trace: &Recording) -> BTreeSet<&str> {
+            trace.calls.iter().map(|call| trace.site(call).capability()).collect()
+        }
         let (first, second) = (used(&self.diff.first), used(&self.diff.second));
         for capability in first.symmetric_difference(&second) {
             let side = if first.contains(capability) { Side::First } else { Side::Second };
@@ -289,15 +288,17 @@ impl<F: FnMut(Change)> Comparing<'_, F> {
     }
 
     fn times(&mut self) {
-        let mut waits: BTreeMap<String, [Duration; 2]> = BTreeMap::new();
+        let mut waits: BTreeMap<(&str, &str), [Duration; 2]> = BTreeMap::new();
         for (side, trace) in [&self.diff.first, &self.diff.second].into_iter().enumerate() {
             for call in &trace.calls {
-                let wait = &mut waits.entry(Operation(trace.site(call)).to_string()).or_default()[side];
+                let site = trace.site(call);
+                let wait = &mut waits.entry((site.module(), site.op())).or_default()[side];
                 *wait = wait.saturating_add(call.wait);
             }
         }
-        for (operation, [first, second]) in waits {
+        for ((module, op), [first, second]) in waits {
             if first != second {
+                let operation = Operation(CallSite::new(module, op, "")).to_string();
                 self.report(Change::Wait { operation, first_ns: first.as_nanos(), second_ns: second.as_nanos() });
             }
         }

@@ -30,10 +30,15 @@ pub struct Parts<'f, F: ?Sized> {
     threads: NonZero<usize>,
     part_bytes: NonZero<u64>,
     line_limit: usize,
+    kept_remarks: usize,
 }
 
 /// Long enough for what a part costs besides its reading, short enough to be kept.
 const PART_BYTES: NonZero<u64> = NonZero::new(2 * 1024 * 1024).expect("it is not zero");
+
+/// A worker stops reading a part after this many faults and findings, which bounds the memory for results that wait for
+/// their turn. The calling thread reads the rest of the part.
+const KEPT_REMARKS: usize = 1000;
 
 impl<'f, F: ReadAt + ?Sized> Parts<'f, F> {
     /// All of a file that has this length in bytes. What is appended meanwhile is read, too.
@@ -41,7 +46,7 @@ impl<'f, F: ReadAt + ?Sized> Parts<'f, F> {
     /// As many threads as the machine has cores for this process, if the file is long enough to have something to do for them.
     pub fn new(file: &'f F, len: u64) -> Self {
         let threads = std::thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);
-        Self { file, len, threads, part_bytes: PART_BYTES, line_limit: DEFAULT_LINE_LIMIT }
+        Self { file, len, threads, part_bytes: PART_BYTES, line_limit: DEFAULT_LINE_LIMIT, kept_remarks: KEPT_REMARKS }
     }
 
     /// The same with this number of threads besides the calling one; with 1, the calling thread reads alone. Memory grows
@@ -64,6 +69,15 @@ impl<'f, F: ReadAt + ?Sized> Parts<'f, F> {
     #[must_use]
     pub fn line_limit(mut self, limit: usize) -> Self {
         self.line_limit = limit;
+        self
+    }
+
+    /// Sets the number of faults and findings after which a worker leaves the rest of its part to the calling thread.
+    #[cfg(feature = "__fuzzing")]
+    #[doc(hidden)]
+    #[must_use]
+    pub fn kept_remarks(mut self, count: usize) -> Self {
+        self.kept_remarks = count;
         self
     }
 

@@ -1,4 +1,4 @@
-//! One part of a file, read for itself.
+//! Reading one part of a file.
 
 use std::ops::{ControlFlow, Range};
 
@@ -8,18 +8,20 @@ use crate::event::TraceHeader;
 use crate::reader::position::Extent;
 use crate::reader::{ReadError, TracePart, TraceReader};
 
-/// Makes something of a trace: of its parts in order, and of pieces that were made of some on other threads.
+/// Collects a trace in file order: from events and faults one by one, and from pieces that worker threads collected.
 pub(crate) trait Gather {
     type Piece: Default + Send;
 
-    /// The next part of the trace.
+    /// Takes the next event or fault of the trace.
     fn part(&mut self, part: TracePart<'_>);
 
-    /// Puts an event or a fault into a piece. Lines and positions count from the piece's first line. Break when the piece
-    /// has become too large: the rest comes by [`part`](Self::part).
-    fn gather(header: &TraceHeader, part: TracePart<'_>, piece: &mut Self::Piece) -> ControlFlow<()>;
+    /// Puts an event or a fault into a piece. Lines and positions count from the piece's first line.
+    fn gather(header: &TraceHeader, part: TracePart<'_>, piece: &mut Self::Piece);
 
-    /// The next piece; `before` is what stands before it.
+    /// The number of faults and findings in a piece.
+    fn remarks(piece: &Self::Piece) -> usize;
+
+    /// Takes the next piece of the trace; `before` is the extent of all that precedes it.
     fn take(&mut self, piece: Self::Piece, before: Extent);
 }
 
@@ -37,13 +39,14 @@ pub(super) enum Begin {
 /// How far a part was read.
 pub(super) struct PartRead {
     pub(super) extent: Extent,
-    /// The byte of the file at which the visitor broke off.
+    /// The offset in the file of the first line that was not read, if the visitor stopped before the end. The last line
+    /// read may be longer than the part, so this offset may lie behind the part.
     pub(super) stopped_at: Option<u64>,
     /// Whether a fault was met after which nothing can be read.
     pub(super) is_final: bool,
 }
 
-/// Reads the lines that begin in `bounds`, and hands events and faults to `visit`.
+/// Reads the lines that begin in `bounds`, and passes events and faults to `visit`, until it breaks.
 pub(super) fn read_part<F: ReadAt + ?Sized>(
     parts: &Parts<'_, F>,
     header: &TraceHeader,
@@ -66,9 +69,9 @@ pub(super) fn read_part<F: ReadAt + ?Sized>(
         },
     };
     let source = parts.from(start);
-    let mut reader =
-        TraceReader::new(source).with_line_limit(parts.line_limit).after_header(header, bounds.end - start);
-    loop {
+    let len = bounds.end.saturating_sub(start);
+    let mut reader = TraceReader::new(source).with_line_limit(parts.line_limit).after_header(header, len);
+    while !read.is_final {
         let flow = match reader.next_event_with_line() {
             Ok(Some((line, event))) => visit(TracePart::Event { line, event }),
             Ok(None) => break,
@@ -77,7 +80,8 @@ pub(super) fn read_part<F: ReadAt + ?Sized>(
                 visit(TracePart::Fault(error))
             }
         };
-        if flow.is_break() {
+        // After a final error there is nothing left to read.
+        if flow.is_break() && !read.is_final {
             read.stopped_at = Some(start + reader.bytes_read());
             break;
         }

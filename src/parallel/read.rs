@@ -34,7 +34,10 @@ impl<F: ReadAt + ?Sized> Parts<'_, F> {
         let make = |number| {
             let mut piece = G::Piece::default();
             let begin = Begin::AtFirstLine { is_line_start: number == 0 };
-            let read = read_part(self, &header, bounds(number), begin, |part| G::gather(&header, part, &mut piece));
+            let read = read_part(self, &header, bounds(number), begin, |part| {
+                G::gather(&header, part, &mut piece);
+                if G::remarks(&piece) < self.kept_remarks { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+            });
             (piece, read)
         };
         let mut passed = head;

@@ -13,7 +13,7 @@ use super::open_error::OpenError;
 use super::recording::{Completeness, Outcome, Recording};
 use super::report::{with_result, with_values};
 use super::scratch::{self, Scratch};
-use super::shown::{Name, Operation};
+use super::shown::{Name, Operation, names_beside};
 use crate::event::{HostCall, HostOutcome, TraceEvent, TraceHeader};
 use crate::names::{RunOutcome, ValueCapture};
 use crate::reader::TraceReader;
@@ -160,8 +160,9 @@ impl LiveCheck {
             let sides = [verdict(due.call.granted), verdict(live.granted)].map(str::to_owned);
             return Err(self.other(DivergenceKind::OtherVerdict, "granted", "another verdict", sides, live, due));
         }
-        let sides = [shown_recorded(recording.outcome(due.call)), shown_live(live.outcome.as_ref())];
-        if sides[0] != sides[1] {
+        let outcomes = [Kind::of_recorded(recording.outcome(due.call)), Kind::of_live(live.outcome.as_ref())];
+        if outcomes[0] != outcomes[1] {
+            let sides = Kind::shown_beside(&outcomes[0], &outcomes[1]);
             return Err(self.other(DivergenceKind::OtherOutcome, "outcome", "another outcome", sides, live, due));
         }
         unchecked += u64::from(matches!(live.outcome, Some(HostOutcome::Value(_))));
@@ -209,29 +210,55 @@ fn compared(recorded: &[u8], live: &[u8]) -> Result<(), Box<Difference>> {
     with_values(recorded, |recorded| with_values(live, |live| Comparison::new(Gaps::InEither).args(recorded, live)))
 }
 
-fn shown_recorded(outcome: Outcome<'_>) -> String {
-    match outcome {
-        Outcome::None => "nothing".to_owned(),
-        Outcome::Value(_) | Outcome::Partial(_) => with_result(outcome, shown_type_of),
-        Outcome::Error(_) => "an error".to_owned(),
-        Outcome::NotRecordable => "not recordable".to_owned(),
-    }
+/// The part of an outcome that is compared.
+#[derive(Debug, PartialEq, Eq)]
+enum Kind {
+    None,
+    /// A value of the type with this name.
+    Value(String),
+    Error,
+    NotRecordable,
 }
 
-fn shown_live(outcome: Option<&HostOutcome<'_>>) -> String {
-    match outcome {
-        None => "nothing".to_owned(),
-        Some(HostOutcome::Value(value)) => {
-            let mut line = Vec::new();
-            encode_value_lines(&[*value], ValueCapture::Redacted, &mut line);
-            with_values(&line, |values| values.iter().map(shown_type_of).collect())
+impl Kind {
+    fn of_recorded(outcome: Outcome<'_>) -> Self {
+        match outcome {
+            Outcome::None => Self::None,
+            Outcome::Value(_) | Outcome::Partial(_) => Self::Value(with_result(outcome, type_name)),
+            Outcome::Error(_) => Self::Error,
+            Outcome::NotRecordable => Self::NotRecordable,
         }
-        Some(HostOutcome::Error(_)) => "an error".to_owned(),
-        Some(HostOutcome::NotRecordable) => "not recordable".to_owned(),
+    }
+
+    fn of_live(outcome: Option<&HostOutcome<'_>>) -> Self {
+        match outcome {
+            None => Self::None,
+            Some(HostOutcome::Value(value)) => {
+                // A live value's type name is the runtime's own code. The encoder contains its failures.
+                let mut line = Vec::new();
+                encode_value_lines(&[*value], ValueCapture::Redacted, &mut line);
+                Self::Value(with_values(&line, |values| values.iter().map(type_name).collect()))
+            }
+            Some(HostOutcome::Error(_)) => Self::Error,
+            Some(HostOutcome::NotRecordable) => Self::NotRecordable,
+        }
+    }
+
+    /// Two outcomes that differ, in words.
+    fn shown_beside(recorded: &Self, live: &Self) -> [String; 2] {
+        if let (Self::Value(recorded), Self::Value(live)) = (recorded, live) {
+            let (recorded, live) = names_beside(recorded, live);
+            return [recorded, live].map(|name| format!("a value of type {name}"));
+        }
+        [recorded, live].map(|kind| match kind {
+            Self::None => "nothing".to_owned(),
+            Self::Value(name) => format!("a value of type {}", Name(name)),
+            Self::Error => "an error".to_owned(),
+            Self::NotRecordable => "not recordable".to_owned(),
+        })
     }
 }
 
-/// A value of this type, in words.
-fn shown_type_of(value: &RecordedValue<'_>) -> String {
-    format!("a value of type {}", Name(&value.type_name()))
+fn type_name(value: &RecordedValue<'_>) -> String {
+    value.type_name().into_owned()
 }

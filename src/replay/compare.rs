@@ -154,12 +154,12 @@ fn differ(first: &RecordedValue<'_>, second: &RecordedValue<'_>) -> Box<Differen
     Box::new(Difference::new(first, second))
 }
 
-/// Two resources that are not the same, and may have the same id in their runs.
+/// Two different resources, whose names and ids may be equal if they are of two runs.
 #[cold]
 #[inline(never)]
 fn other_resource(first: &RecordedValue<'_>, second: &RecordedValue<'_>) -> Box<Difference> {
     let mut difference = Difference::new(first, second);
-    if difference.first == difference.second {
+    if first == second {
         difference.second.push_str(", which is another one there");
     }
     Box::new(difference)

@@ -63,6 +63,15 @@ pub(crate) fn shown_beside(first: &RecordedValue<'_>, second: &RecordedValue<'_>
     (shown(first), shown(second))
 }
 
+/// Two names that differ. Of long names that are shown alike, the part is shown in which they differ.
+pub(crate) fn names_beside(first: &str, second: &str) -> (String, String) {
+    let names = (Name(first).to_string(), Name(second).to_string());
+    if names.0 == names.1 {
+        return shown_beside(&RecordedValue::String(first), &RecordedValue::String(second));
+    }
+    names
+}
+
 /// A text without its first characters.
 fn text_from(text: &str, skip: usize) -> String {
     let from = text.char_indices().nth(skip).map_or(text.len(), |(at, _)| at);

@@ -1,7 +1,5 @@
 //! Summaries made by several threads.
 
-use std::ops::ControlFlow;
-
 use super::Summary;
 use crate::event::TraceHeader;
 use crate::parallel::{Extent, Gather, Parts, ReadAt};
@@ -32,9 +30,6 @@ impl Summary {
     }
 }
 
-/// The most faults of a piece that are kept until its turn.
-const KEPT_FAULTS: usize = 1000;
-
 struct Whole<E> {
     summary: Summary,
     on_error: E,
@@ -53,13 +48,16 @@ impl<E: FnMut(&ReadError)> Gather for Whole<E> {
         self.summary.part(part, |error| (self.on_error)(&error));
     }
 
-    fn gather(_: &TraceHeader, part: TracePart<'_>, piece: &mut Piece) -> ControlFlow<()> {
+    fn gather(_: &TraceHeader, part: TracePart<'_>, piece: &mut Piece) {
         piece.summary.part(part, |error| piece.faults.push(error));
-        if piece.faults.len() < KEPT_FAULTS { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    }
+
+    fn remarks(piece: &Piece) -> usize {
+        piece.faults.len()
     }
 
     fn take(&mut self, piece: Piece, before: Extent) {
-        // The piece's own lines are not in it, but in `before` of the next one.
+        // A piece does not count its own lines: they are part of `before` for the next one.
         self.summary.lines = before.lines;
         self.summary.merge(piece.summary);
         piece.faults.into_iter().for_each(|error| (self.on_error)(&error.after(before)));

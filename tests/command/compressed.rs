@@ -123,7 +123,47 @@ mod supported {
         damaged[sum] ^= 1;
         let check = run_on(&damaged, &["check"]);
         assert_eq!(check.code, Some(1));
-        assert!(check.stderr.contains("error: the gzip data is damaged: "), "{}", check.stderr);
+        assert!(
+            check.stderr.contains("error: the gzip data is damaged; what was read from it before is not verified"),
+            "{}",
+            check.stderr
+        );
+        let cat = run_on(&damaged, &["cat"]);
+        assert_eq!(cat.code, Some(1));
+        assert!(cat.stdout.as_bytes() == run, "every line stands before the checksum");
+    }
+
+    #[test]
+    fn padding_is_no_damage_and_other_data_behind_the_end_is_said() {
+        let run = known_run(ValueCapture::Full);
+        for (format, compress) in FORMATS {
+            assert_same(&[&compress(&run)[..], &[0; 1000]].concat(), &run, format);
+            let followed = run_on([&compress(&run)[..], b"other"].concat(), &["cat"]);
+            assert_eq!((followed.code, followed.stdout.as_bytes()), (Some(1), &run[..]), "{format}");
+            let said =
+                format!("error: the {format} data is followed by bytes that are not {format}; they were not read\n");
+            assert!(followed.stderr.ends_with(&said), "{}", followed.stderr);
+        }
+    }
+
+    #[test]
+    fn a_window_beyond_the_limit_is_not_called_damage() {
+        let run = known_run(ValueCapture::Full);
+        let large = [0x28, 0xb5, 0x2f, 0xfd, 0x00, 21 << 3, 0x01, 0x00, 0x00];
+        let refused = run_on(large, &["cat"]);
+        assert_eq!((refused.code, &*refused.stdout), (Some(2), ""));
+        assert!(refused.stderr.contains("can't be read: the zstd data needs a window of more than 128 MiB"));
+        let later = run_on([&zstandard(&run)[..], &large].concat(), &["cat"]);
+        assert_eq!((later.code, later.stdout.as_bytes()), (Some(1), &run[..]));
+        assert!(later.stderr.contains("error: the zstd data needs a window of more than 128 MiB"), "{}", later.stderr);
+    }
+
+    /// A sample that is not part of the package: one byte is flipped in the last of nine lines.
+    #[test]
+    fn the_lines_before_a_flipped_byte_are_given() {
+        let Ok(damaged) = std::fs::read("../shared/data/faults/gz-damaged.gz") else { return };
+        let cat = run_on(damaged, &["cat"]);
+        assert_eq!((cat.code, cat.stdout.lines().count()), (Some(1), 8), "{}", cat.stderr);
     }
 }
 

@@ -51,6 +51,22 @@ fn a_run_with_other_values_is_the_same_by_its_types() {
     }
 }
 
+/// Type names that are cut or escaped to the same characters where they are shown.
+#[test]
+fn results_of_types_that_are_shown_alike_are_told_apart() {
+    let long = "x".repeat(100);
+    for (one, other) in [(format!("{long}1"), format!("{long}2")), ("\u{1}".to_owned(), r"\u{1}".to_owned())] {
+        let value = |of| RecordedValue::Redacted { of };
+        let trace = Recorded::redacted().gave(0, "files.read", &[], value(&one)).ended();
+        for (of, is_same) in [(&one, true), (&other, false)] {
+            let check = checked(&trace);
+            live(&check, 0, "files.read", true, &[], Some(HostOutcome::Value(value(of))));
+            let kind = check.divergence().map(cove_trace::replay::Divergence::kind);
+            assert_eq!(kind, (!is_same).then_some(DivergenceKind::OtherOutcome), "{of}");
+        }
+    }
+}
+
 #[test]
 fn what_differs_by_more_than_a_value_is_found() {
     use DivergenceKind as Kind;
