@@ -19,7 +19,7 @@ use std::num::NonZero;
 use std::ops::ControlFlow;
 
 pub(crate) use self::part::Gather;
-use self::part::{Begin, read_part};
+use self::part::{Begin, LongLine, read_part};
 pub use self::read_at::ReadAt;
 use self::read_at::Stretch;
 use self::workers::in_order;
@@ -60,22 +60,24 @@ impl<'f, F: ReadAt + ?Sized> Parts<'f, F> {
         Self { file, len, threads, part_bytes: PART_BYTES, line_limit: DEFAULT_LINE_LIMIT, kept_remarks: KEPT_REMARKS }
     }
 
-    /// The same with this number of threads besides the calling one; with 1, the calling thread reads alone. Memory grows
-    /// with them, by a few megabytes each.
+    /// Sets the number of threads besides the calling one; with 1, the calling thread reads alone.
+    ///
+    /// Memory grows with the threads, by a few times the length of a part each. It does not grow with the line limit: the
+    /// calling thread alone reads lines that are longer than a part, and what follows them in the part.
     #[must_use]
     pub fn threads(mut self, threads: NonZero<usize>) -> Self {
         self.threads = threads;
         self
     }
 
-    /// The same in parts of this length in bytes.
+    /// Sets the length of a part in bytes.
     #[must_use]
     pub fn part_bytes(mut self, bytes: NonZero<u64>) -> Self {
         self.part_bytes = bytes;
         self
     }
 
-    /// The same with another limit for the length of a line, as [`TraceReader::with_line_limit`].
+    /// Sets the limit for the length of a line, as [`TraceReader::with_line_limit`].
     #[must_use]
     pub fn line_limit(mut self, limit: usize) -> Self {
         self.line_limit = limit;
@@ -110,10 +112,15 @@ impl<'f, F: ReadAt + ?Sized> Parts<'f, F> {
             // What is appended meanwhile belongs to the last part.
             at(number)..if number + 1 == count { u64::MAX } else { at(number + 1) }
         };
+        let part_bytes = usize::try_from(self.part_bytes.get()).unwrap_or(usize::MAX);
+        let (worker_limit, long_line) = match self.line_limit {
+            limit if limit <= part_bytes => (limit, LongLine::IsFault),
+            _ => (part_bytes, LongLine::Stops),
+        };
         let make = |number| {
             let mut piece = G::Piece::default();
             let begin = Begin::AtFirstLine { is_line_start: number == 0 };
-            let read = read_part(self, &header, bounds(number), begin, |part| {
+            let read = read_part(self, bounds(number), begin, worker_limit, long_line, |part| {
                 G::gather(&header, part, &mut piece);
                 if G::remarks(&piece) < self.kept_remarks { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
             });
@@ -124,7 +131,8 @@ impl<'f, F: ReadAt + ?Sized> Parts<'f, F> {
             gather.take(piece, passed);
             passed.add(read.extent);
             if let Some(at) = read.stopped_at {
-                let rest = read_part(self, &header, bounds(number), Begin::At(at), |part| {
+                let (limit, long_line) = (self.line_limit, LongLine::IsFault);
+                let rest = read_part(self, bounds(number), Begin::At(at), limit, long_line, |part| {
                     gather.part(part.after(passed));
                     ControlFlow::Continue(())
                 });
