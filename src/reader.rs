@@ -47,9 +47,9 @@ pub struct TraceReader<S> {
     header_walked: bool,
     /// The physical line that was looked at last.
     line: u64,
-    /// Lines that begin at this byte or after it are somebody else's.
+    /// Stop before the first line that starts at or after this offset.
     until: u64,
-    /// Nothing comes any more: the end, or an error that ends the trace, was reported.
+    /// Set after the end or a final error; `next_event` then returns `None`.
     ended: bool,
 }
 
@@ -59,6 +59,8 @@ enum HeaderState {
     /// The next line has to be it.
     Due,
     Read(TraceHeader),
+    /// It stands before the part that is read, and the caller has it.
+    Elsewhere,
     /// Something else stood in its place, which was reported. A header that comes later is taken for it.
     Missing,
 }
@@ -127,10 +129,9 @@ impl<S: Source> TraceReader<S> {
         Self { lines, decoder: Decoder::new(), header, header_walked: false, line: 0, until: u64::MAX, ended: false }
     }
 
-    /// The same reader for a part of a trace that does not begin with the header, and has the lines that begin in its first
-    /// `len` bytes.
-    pub(crate) fn after_header(mut self, header: &TraceHeader, len: u64) -> Self {
-        self.header = HeaderState::Read(header.clone());
+    /// Makes this a reader of a part of a trace behind the header: of the lines that begin in its first `len` bytes.
+    pub(crate) fn behind_header(mut self, len: u64) -> Self {
+        self.header = HeaderState::Elsewhere;
         self.until = len;
         self
     }
@@ -151,12 +152,12 @@ impl<S: Source> TraceReader<S> {
     ///
     /// As [`next_event`](Self::next_event). An error is given once; after it, the events can be asked for.
     pub fn header(&mut self) -> Result<Option<&TraceHeader>, ReadError> {
-        if !matches!(self.header, HeaderState::Read(_)) {
+        if matches!(self.header, HeaderState::Due | HeaderState::Missing) {
             self.read_header()?;
         }
         match &self.header {
             HeaderState::Read(header) => Ok(Some(header)),
-            HeaderState::Due | HeaderState::Missing => Ok(None),
+            HeaderState::Due | HeaderState::Elsewhere | HeaderState::Missing => Ok(None),
         }
     }
 

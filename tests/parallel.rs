@@ -3,14 +3,18 @@
 
 mod reading;
 
+use std::fmt::Write as _;
 use std::io;
 use std::num::NonZero;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread::{self, ThreadId};
+use std::time::Duration;
 
 use allocation_counter::measure;
 use cove_trace::check::{Checked, Checker, Remark};
 use cove_trace::parallel::{Extent, Parts, ReadAt};
 use cove_trace::summary::Summary;
-use cove_trace::{ReadError, TraceEvent, TraceReader};
+use cove_trace::{CallSite, HostCall, ReadError, TraceEvent, TraceReader};
 use reading::corpus::{CANCELLED, HEADER};
 use reading::rng::Rng;
 use reading::traces;
@@ -222,4 +226,88 @@ fn what_was_read_is_said() {
     let (checked, _) = check_by(|report| Checker::new().read_parts(&parts(trace.as_bytes(), 2, 10), report));
     let extent = Extent { lines: 4, bytes: trace.len() as u64 };
     assert_eq!(checked, Checked { events: 1, extent });
+}
+
+/// A file that notes the largest buffer that a worker thread offers it.
+struct Watched<'t> {
+    trace: &'t [u8],
+    calling_thread: ThreadId,
+    largest: AtomicUsize,
+}
+
+impl ReadAt for Watched<'_> {
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        if thread::current().id() != self.calling_thread {
+            self.largest.fetch_max(buffer.len(), Ordering::Relaxed);
+        }
+        self.trace.read_at(buffer, offset)
+    }
+}
+
+/// Allocations are counted for the calling thread alone, so a worker's memory is told by the buffers that it reads into.
+#[test]
+fn workers_do_not_hold_lines_that_are_longer_than_a_part() {
+    const PART: u64 = 64 * 1024;
+    let long = format!(r#"{{"event":"entry_enter","module":"{}","function":"f"}}"#, "x".repeat(40 * PART as usize));
+    let some = format!("{CANCELLED}\n").repeat(3_000);
+    let trace = format!("{HEADER}\n{some}{long}\n{some}{long}\nhello\n{some}").into_bytes();
+    let calling_thread = thread::current().id();
+    let watched = Watched { trace: &trace, calling_thread, largest: AtomicUsize::new(0) };
+    let parts = Parts::new(&watched, trace.len() as u64)
+        .threads(NonZero::new(2).unwrap())
+        .part_bytes(NonZero::new(PART).unwrap());
+    let expected = summary_by(|on_error| Summary::read(TraceReader::new(&trace[..]), on_error));
+    assert_eq!(summary_by(|on_error| Summary::read_parts(&parts, on_error)), expected);
+    let largest = watched.largest.into_inner();
+    assert!((1..=3 * PART as usize).contains(&largest), "{largest}");
+}
+
+#[test]
+fn waits_of_all_lengths_take_what_is_stated_for_an_operation() {
+    let mut summary = Summary::default();
+    let used = measure(|| {
+        for octave in 0..64 {
+            for step in 0..256_u64 {
+                let wait = Duration::from_nanos((1 << octave) | (step << octave >> 8));
+                let site = CallSite::new("m", "o", "c");
+                let call = HostCall { task: 0, site, wait, granted: true, args: &[], outcome: None };
+                summary.add(1, &TraceEvent::HostCall(call));
+            }
+        }
+    });
+    assert!(used.bytes_max < 300 * 1024, "{used:?}");
+}
+
+/// An entry that was left takes nothing.
+#[test]
+fn entries_that_were_left_take_nothing() {
+    const ENTRIES: u64 = if cfg!(miri) { 200 } else { 100_000 };
+    let mut checker = Checker::new();
+    let mut names = (String::new(), String::new());
+    let mut both = |checker: &mut Checker, number: u64, enters: bool| {
+        names.0.clear();
+        names.1.clear();
+        write!(names.0, "m{}", number % 7).unwrap();
+        write!(names.1, "f{number}").unwrap();
+        let (module, function) = (&*names.0, &*names.1);
+        let (cpu, wait) = (Duration::ZERO, Duration::ZERO);
+        let event = if enters {
+            TraceEvent::EntryEnter { module, function }
+        } else {
+            TraceEvent::EntryExit { module, function, cpu, wait }
+        };
+        checker.event(1, &event, &mut |finding| panic!("{finding:?}"));
+    };
+    let one_by_one = measure(|| {
+        for number in 0..ENTRIES {
+            both(&mut checker, number, true);
+            both(&mut checker, number, false);
+        }
+    });
+    assert!(one_by_one.bytes_max < 10_000, "{one_by_one:?}");
+    let all_at_once = measure(|| {
+        (0..ENTRIES).for_each(|number| both(&mut checker, number, true));
+        (0..ENTRIES).for_each(|number| both(&mut checker, number, false));
+    });
+    assert!(all_at_once.bytes_current < 10_000, "{all_at_once:?}");
 }

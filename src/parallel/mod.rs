@@ -49,23 +49,24 @@ impl<'f, F: ReadAt + ?Sized> Parts<'f, F> {
         Self { file, len, threads, part_bytes: PART_BYTES, line_limit: DEFAULT_LINE_LIMIT, kept_remarks: KEPT_REMARKS }
     }
 
-    /// The same with this number of threads besides the calling one; with 1, the calling thread reads alone. Memory grows
-    /// with them, by a few megabytes each.
+    /// Sets the number of threads besides the calling one; with 1, the calling thread reads alone.
+    ///
+    /// Memory grows with the threads, by a few times the length of a part each. It does not grow with the line limit: the
+    /// calling thread alone reads lines that are longer than a part, and what follows them in the part.
     #[must_use]
     pub fn threads(mut self, threads: NonZero<usize>) -> Self {
         self.threads = threads;
         self
     }
 
-    /// The same in parts of this length in bytes.
+    /// Sets the length of a part in bytes.
     #[must_use]
     pub fn part_bytes(mut self, bytes: NonZero<u64>) -> Self {
         self.part_bytes = bytes;
         self
     }
 
-    /// The same with another limit for the length of a line, as
-    /// [`TraceReader::with_line_limit`](crate::TraceReader::with_line_limit).
+    /// Sets the limit for the length of a line, as [`TraceReader::with_line_limit`](crate::TraceReader::with_line_limit).
     #[must_use]
     pub fn line_limit(mut self, limit: usize) -> Self {
         self.line_limit = limit;

@@ -5,8 +5,8 @@ use std::ops::{ControlFlow, Range};
 use super::line_start::first_line_start;
 use super::{Parts, ReadAt};
 use crate::event::TraceHeader;
-use crate::reader::position::Extent;
-use crate::reader::{ReadError, TracePart, TraceReader};
+use crate::reader::position::{Extent, Position};
+use crate::reader::{ReadError, ReadErrorKind, TracePart, TraceReader};
 
 /// Collects a trace in file order: from events and faults one by one, and from pieces that worker threads collected.
 pub(crate) trait Gather {
@@ -36,11 +36,20 @@ pub(super) enum Begin {
     At(u64),
 }
 
+/// What is done about a line that is longer than the limit.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum LongLine {
+    /// It is a fault.
+    IsFault,
+    /// Reading stops before it.
+    Stops,
+}
+
 /// How far a part was read.
 pub(super) struct PartRead {
     pub(super) extent: Extent,
-    /// The offset in the file of the first line that was not read, if the visitor stopped before the end. The last line
-    /// read may be longer than the part, so this offset may lie behind the part.
+    /// The offset in the file of the first line that was not read, if reading stopped before the end. The last line read may
+    /// be longer than the part, so this offset may lie behind the part.
     pub(super) stopped_at: Option<u64>,
     /// Whether a fault was met after which nothing can be read.
     pub(super) is_final: bool,
@@ -49,9 +58,10 @@ pub(super) struct PartRead {
 /// Reads the lines that begin in `bounds`, and passes events and faults to `visit`, until it breaks.
 pub(super) fn read_part<F: ReadAt + ?Sized>(
     parts: &Parts<'_, F>,
-    header: &TraceHeader,
     bounds: Range<u64>,
     begin: Begin,
+    line_limit: usize,
+    long_line: LongLine,
     mut visit: impl FnMut(TracePart<'_>) -> ControlFlow<()>,
 ) -> PartRead {
     let mut read = PartRead { extent: Extent::default(), stopped_at: None, is_final: false };
@@ -70,11 +80,18 @@ pub(super) fn read_part<F: ReadAt + ?Sized>(
     };
     let source = parts.from(start);
     let len = bounds.end.saturating_sub(start);
-    let mut reader = TraceReader::new(source).with_line_limit(parts.line_limit).after_header(header, len);
+    let mut reader = TraceReader::new(source).with_line_limit(line_limit).behind_header(len);
     while !read.is_final {
         let flow = match reader.next_event_with_line() {
             Ok(Some((line, event))) => visit(TracePart::Event { line, event }),
             Ok(None) => break,
+            Err(error) if long_line == LongLine::Stops && matches!(error.kind(), ReadErrorKind::LineTooLong { .. }) => {
+                let Position { line, column, offset } = error.position();
+                let bytes = offset - (column - 1);
+                read.extent = Extent { lines: line - 1, bytes };
+                read.stopped_at = Some(start + bytes);
+                return read;
+            }
             Err(error) => {
                 read.is_final = error.is_final();
                 visit(TracePart::Fault(error))

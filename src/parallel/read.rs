@@ -4,7 +4,7 @@ use std::convert::Infallible;
 use std::num::NonZero;
 use std::ops::ControlFlow;
 
-use super::part::{Begin, Gather, read_part};
+use super::part::{Begin, Gather, LongLine, read_part};
 use super::read_at::Stretch;
 use super::workers::in_order;
 use super::{Parts, ReadAt};
@@ -31,10 +31,15 @@ impl<F: ReadAt + ?Sized> Parts<'_, F> {
             // Bytes that are appended meanwhile belong to the last part.
             at(number)..if number + 1 == count { u64::MAX } else { at(number + 1) }
         };
+        let part_bytes = usize::try_from(self.part_bytes.get()).unwrap_or(usize::MAX);
+        let (worker_limit, long_line) = match self.line_limit {
+            limit if limit <= part_bytes => (limit, LongLine::IsFault),
+            _ => (part_bytes, LongLine::Stops),
+        };
         let make = |number| {
             let mut piece = G::Piece::default();
             let begin = Begin::AtFirstLine { is_line_start: number == 0 };
-            let read = read_part(self, &header, bounds(number), begin, |part| {
+            let read = read_part(self, bounds(number), begin, worker_limit, long_line, |part| {
                 G::gather(&header, part, &mut piece);
                 if G::remarks(&piece) < self.kept_remarks { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
             });
@@ -45,8 +50,8 @@ impl<F: ReadAt + ?Sized> Parts<'_, F> {
             gather.take(piece, passed);
             passed.add(read.extent);
             if let Some(at) = read.stopped_at {
-                // The rest of this part was too much to keep until its turn.
-                let rest = read_part(self, &header, bounds(number), Begin::At(at), |part| {
+                let (limit, long_line) = (self.line_limit, LongLine::IsFault);
+                let rest = read_part(self, bounds(number), Begin::At(at), limit, long_line, |part| {
                     gather.part(part.after(passed));
                     ControlFlow::Continue(())
                 });

@@ -132,9 +132,11 @@ impl LiveCheck {
                 };
                 match self.compare(call, &due, scratch) {
                     Ok(unchecked) if self.matching.take(&due, 0) => return self.findings.count_unchecked(unchecked),
-                    // Another thread took it in the meantime.
-                    Ok(_) => {}
-                    Err(divergence) => return drop(self.findings.diverged(*divergence)),
+                    Err(divergence) if self.matching.is_still_due(&due) => {
+                        return drop(self.findings.diverged(*divergence));
+                    }
+                    // Another thread took it meanwhile.
+                    Ok(_) | Err(_) => {}
                 }
             }
         });
@@ -153,7 +155,7 @@ impl LiveCheck {
         if recording.args(due.call) != scratch.asked
             && let Err(difference) = compared(recording.args(due.call), &scratch.asked)
         {
-            return Err(Box::new(self.matching.other_arguments(task, due, live.site, *difference)));
+            return Err(Box::new(self.matching.other_arguments(task, due, live.site, *difference, None)));
         }
         let verdict = |granted| if granted { "granted" } else { "not granted" };
         if due.call.granted != live.granted {

@@ -142,11 +142,75 @@ impl Matching {
         taken
     }
 
-    /// The calls of the same task that come after the one that is due, as many as a realignment looks at.
-    pub(super) fn ahead<'r>(&'r self, due: &Due<'r>) -> impl Iterator<Item = Due<'r>> + use<'r> {
-        let Due { recorded_task, tape, place, .. } = *due;
-        let distance = if self.order == Order::PerTask { LOOK_AHEAD } else { 0 };
-        (1..=distance).map_while(move |ahead| self.due(recorded_task, tape, place + ahead, place + ahead))
+    /// Whether no other call was taken meanwhile.
+    pub(super) fn is_still_due(&self, due: &Due<'_>) -> bool {
+        let position = match self.order {
+            Order::PerTask => &due.tape.asked,
+            Order::Strict => &self.asked,
+        };
+        position.load(Ordering::Acquire) == due.place
+    }
+
+    /// Finds the recorded call that stands for a call other than the one that is due.
+    pub(super) fn realigned<'r>(
+        &'r self,
+        due: &Due<'r>,
+        site: CallSite<'_>,
+        args: &[u8],
+        is_same_site: bool,
+    ) -> Realigned<'r> {
+        let Due { recorded_task, tape, in_task, .. } = *due;
+        let ahead = (in_task + 1..=in_task + REALIGN_DISTANCE)
+            .filter(|_| self.order == Order::PerTask)
+            .map_while(|place| self.due(recorded_task, tape, place, place))
+            .find(|ahead| self.is_call(ahead.call, site, args));
+        if let Some(ahead) = ahead {
+            return Realigned::Ahead { passed_over: ahead.in_task - in_task, recorded: ahead };
+        }
+        if let Some(recorded) = self.same_before(recorded_task, tape, in_task, site, args) {
+            return Realigned::Before(recorded);
+        }
+        if is_same_site { Realigned::OtherArguments } else { Realigned::No }
+    }
+
+    /// The same call among the last ones of a task whose calls were all asked for.
+    pub(super) fn same_before_end<'r>(
+        &'r self,
+        unrecorded: &Unrecorded<'r>,
+        site: CallSite<'_>,
+        args: &[u8],
+    ) -> Option<Due<'r>> {
+        match *unrecorded {
+            Unrecorded::End { recorded_task, tape } => {
+                self.same_before(recorded_task, tape, tape.calls.len(), site, args)
+            }
+            Unrecorded::Task => None,
+        }
+    }
+
+    /// The same call among the last ones before a place in a task.
+    fn same_before<'r>(
+        &'r self,
+        recorded_task: u64,
+        tape: &'r Tape,
+        in_task: usize,
+        site: CallSite<'_>,
+        args: &[u8],
+    ) -> Option<Due<'r>> {
+        (in_task.saturating_sub(REALIGN_DISTANCE)..in_task)
+            .rev()
+            .filter(|_| self.order == Order::PerTask)
+            .filter_map(|place| self.due(recorded_task, tape, place, place))
+            .find(|before| self.is_call(before.call, site, args))
+    }
+
+    /// Takes what a realigned call uses up. Fails when another thread took what was due.
+    pub(super) fn take_realigned(&self, due: &Due<'_>, realigned: &Realigned<'_>) -> bool {
+        match realigned {
+            Realigned::Ahead { recorded, passed_over } => self.take(recorded, *passed_over),
+            Realigned::OtherArguments => self.take(due, 0),
+            Realigned::Before(_) | Realigned::No => self.is_still_due(due),
+        }
     }
 
     /// The recorded calls of that task before the one at `in_task`, two at most, each with its place in the task.
@@ -173,8 +237,31 @@ impl Matching {
     }
 }
 
-/// How many calls ahead a realignment looks.
-const LOOK_AHEAD: usize = 16;
+/// The number of calls in either direction among which a realignment looks.
+const REALIGN_DISTANCE: usize = 16;
+
+/// The recorded call that stands for a call other than the one that is due.
+pub(super) enum Realigned<'r> {
+    /// The same call, further on.
+    Ahead { recorded: Due<'r>, passed_over: usize },
+    /// The same call, which was asked for or passed over before.
+    Before(Due<'r>),
+    /// The call that is due, with its recorded arguments.
+    OtherArguments,
+    /// None.
+    No,
+}
+
+impl<'r> Realigned<'r> {
+    /// The recorded call, if there is one.
+    pub(super) fn recorded(&self, due: &Due<'r>) -> Option<Due<'r>> {
+        match self {
+            Self::Ahead { recorded, .. } | Self::Before(recorded) => Some(*recorded),
+            Self::OtherArguments => Some(*due),
+            Self::No => None,
+        }
+    }
+}
 
 impl Tape {
     /// How many of its calls were not asked for.

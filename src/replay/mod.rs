@@ -94,7 +94,7 @@ pub use self::conclusion::{Conclusion, Verdict};
 pub use self::divergence::{CallBefore, Divergence, DivergenceKind};
 use self::findings::Findings;
 pub use self::findings::Incomplete;
-use self::matching::{Due, Matching, Unrecorded};
+use self::matching::{Due, Matching, Realigned, Unrecorded};
 pub use self::matching::{Order, Tasks};
 pub use self::open_error::{MissingBeginning, OpenError};
 pub use self::recording::Completeness;
@@ -223,11 +223,16 @@ impl Replay {
         self
     }
 
-    /// The same replay, going on after a divergence, to collect as many as there are.
+    /// Makes the replay go on after a divergence, to collect as many as there are.
     ///
-    /// A call with other arguments is answered as the recorded one. For another call than the recorded one, the same call is
-    /// looked for among the task's next sixteen, and if it is there those before it are passed over. Where that fails, the
-    /// call gets its divergence and no answer, and the recorded one stays due. The first thousand divergences are kept.
+    /// A call that is not the recorded one is a divergence, and is answered as the first of these:
+    ///
+    /// 1. the same call among the next sixteen recorded ones of the task: those before it are passed over;
+    /// 2. the same call among the last sixteen: it was made once more, and the recorded one stays due;
+    /// 3. the recorded call, if only the arguments differ.
+    ///
+    /// If it is none of these, the call gets its divergence and no answer, and the recorded one stays due. In the
+    /// [strict order](Order::Strict), only the third is tried. The first thousand divergences are kept.
     ///
     /// Without this, whatever is asked after a divergence is answered with that divergence.
     #[must_use]
@@ -293,7 +298,7 @@ impl Replay {
             loop {
                 let due = match self.matching.next(task) {
                     Ok(due) => due,
-                    Err(unrecorded) => return self.unrecorded(task, &unrecorded, site, &scratch.asked),
+                    Err(unrecorded) => return self.unrecorded(task, &unrecorded, site, scratch),
                 };
                 if let Some(answer) = self.answer_if_due(task, &due, site, scratch) {
                     return answer;
@@ -308,7 +313,7 @@ impl Replay {
         conclusion::conclude(&self.matching, &self.findings, outcome, Some(message))
     }
 
-    /// The answer to a call for which `due` is due; none when another thread took that in the meantime.
+    /// Answers a call for which `due` is due. Returns `None` if another thread took that meanwhile.
     fn answer_if_due(
         &self,
         task: u64,
@@ -318,22 +323,18 @@ impl Replay {
     ) -> Option<Result<Answer, Divergence>> {
         let recording = &self.matching.recording;
         if self.matching.is_turn_of_another(task, due) {
-            return Some(Err(self.findings.diverged(self.matching.other_task(task, due, site, &scratch.asked))));
+            let is_due = self.matching.is_still_due(due);
+            return is_due
+                .then(|| Err(self.findings.diverged(self.matching.other_task(task, due, site, &scratch.asked))));
         }
         if recording.site(due.call) != site {
-            return self.other_call(task, due, site, scratch);
+            return self.realigned(task, due, site, None, scratch);
         }
         let mut unchecked = 0;
         if due.call.has_gaps || recording.args(due.call) != scratch.asked {
             match compare_args(recording.args(due.call), scratch) {
                 Ok(parts) => unchecked = parts,
-                Err(difference) => {
-                    let divergence = self.matching.other_arguments(task, due, site, *difference);
-                    let divergence = self.findings.diverged(divergence);
-                    if !self.findings.keep_going {
-                        return Some(Err(divergence));
-                    }
-                }
+                Err(difference) => return self.realigned(task, due, site, Some(difference), scratch),
             }
         }
         self.matching.take(due, 0).then(|| {
@@ -342,28 +343,34 @@ impl Replay {
         })
     }
 
+    /// Answers a call that is not the one that is due; `difference` is given if only its arguments differ. Returns `None` if
+    /// another thread took what is due meanwhile: then nothing is found of it.
     #[cold]
-    fn other_call(
+    fn realigned(
         &self,
         task: u64,
         due: &Due<'_>,
         site: CallSite<'_>,
+        difference: Option<Box<Difference>>,
         scratch: &mut Scratch,
     ) -> Option<Result<Answer, Divergence>> {
-        let ahead = self
-            .matching
-            .ahead(due)
-            .filter(|_| self.findings.keep_going)
-            .find(|ahead| self.matching.is_call(ahead.call, site, &scratch.asked));
-        let passed_over = ahead.map(|ahead| ahead.in_task - due.in_task);
-        let divergence = self.matching.other_call(task, due, site, &scratch.asked, passed_over);
-        let divergence = self.findings.diverged(divergence);
-        match (ahead, passed_over) {
-            (Some(ahead), Some(passed_over)) => {
-                self.matching.take(&ahead, passed_over).then(|| self.answer(task, &ahead, site, &mut scratch.decoder))
-            }
-            _ => Some(Err(divergence)),
+        let realigned = if self.findings.keep_going {
+            self.matching.realigned(due, site, &scratch.asked, difference.is_some())
+        } else {
+            Realigned::No
+        };
+        if !self.matching.take_realigned(due, &realigned) {
+            return None;
         }
+        let note = realigned.note();
+        let divergence = self.findings.diverged(match difference {
+            Some(difference) => self.matching.other_arguments(task, due, site, *difference, note),
+            None => self.matching.other_call(task, due, site, &scratch.asked, note),
+        });
+        Some(match realigned.recorded(due) {
+            Some(recorded) => self.answer(task, &recorded, site, &mut scratch.decoder),
+            None => Err(divergence),
+        })
     }
 
     fn answer(
@@ -408,15 +415,26 @@ impl Replay {
         task: u64,
         unrecorded: &Unrecorded<'_>,
         site: CallSite<'_>,
-        args: &[u8],
+        scratch: &mut Scratch,
     ) -> Result<Answer, Divergence> {
-        match self.matching.beyond(task, unrecorded, site, args) {
+        match self.matching.beyond(task, unrecorded, site, &scratch.asked) {
             Beyond::Stopped => Ok(Answer::Stopped),
             Beyond::Incomplete(incomplete) => {
                 self.findings.ended_at(incomplete);
                 Ok(Answer::Incomplete)
             }
-            Beyond::Diverged(divergence) => Err(self.findings.diverged(divergence)),
+            Beyond::Diverged(divergence) => {
+                let divergence = self.findings.diverged(divergence);
+                let before = if self.findings.keep_going {
+                    self.matching.same_before_end(unrecorded, site, &scratch.asked)
+                } else {
+                    None
+                };
+                match before {
+                    Some(recorded) => self.answer(task, &recorded, site, &mut scratch.decoder),
+                    None => Err(divergence),
+                }
+            }
         }
     }
 }

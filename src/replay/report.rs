@@ -2,7 +2,7 @@
 
 use super::compare::Difference;
 use super::divergence::{CallBefore, Details, Divergence, DivergenceKind, count, task_name};
-use super::matching::{Due, Matching, Tasks};
+use super::matching::{Due, Matching, Realigned, Tasks};
 use super::recording::{Call, Outcome, Recording, decoded, lines};
 use super::shown::{Name, Operation, shown, shown_all};
 use super::tapes::TapeEnd;
@@ -60,6 +60,22 @@ pub(crate) fn shown_whole(recording: &Recording, call: &Call) -> String {
 
 fn number(place: usize) -> u64 {
     place as u64 + 1
+}
+
+impl Realigned<'_> {
+    /// What a report says of the answer.
+    pub(super) fn note(&self) -> Option<String> {
+        match self {
+            Self::Ahead { passed_over, .. } => {
+                let calls = count(*passed_over as u64, "recorded call");
+                Some(format!("{calls} passed over, and the call answered from further on"))
+            }
+            Self::Before(recorded) => {
+                Some(format!("answered as recorded call {} of the task, which is the same", number(recorded.in_task)))
+            }
+            Self::OtherArguments | Self::No => None,
+        }
+    }
 }
 
 impl Matching {
@@ -137,7 +153,7 @@ impl Matching {
         due: &Due<'_>,
         site: CallSite<'_>,
         args: &[u8],
-        passed_over: Option<usize>,
+        note: Option<String>,
     ) -> Divergence {
         let recorded = self.recording.site(due.call);
         let same_operation = (recorded.module(), recorded.op()) == (site.module(), site.op());
@@ -154,10 +170,7 @@ impl Matching {
             details.recorded = shown_recorded(&self.recording, due.call);
             details.asked = shown_asked(site, args);
         }
-        if let Some(passed_over) = passed_over {
-            let calls = count(passed_over as u64, "recorded call");
-            details.notes.push(format!("{calls} passed over, and the call answered from further on"));
-        }
+        details.notes.extend(note);
         Divergence::new(details)
     }
 
@@ -167,13 +180,16 @@ impl Matching {
         due: &Due<'_>,
         site: CallSite<'_>,
         difference: Difference,
+        note: Option<String>,
     ) -> Divergence {
+        let mut details = self.at_call(DivergenceKind::OtherArguments, task, due);
+        details.notes.extend(note);
         Divergence::new(Details {
             headline: format!("{} called {} with other arguments than recorded", task_name(task), Operation(site)),
             path: Some(difference.path),
             recorded: difference.first,
             asked: difference.second,
-            ..self.at_call(DivergenceKind::OtherArguments, task, due)
+            ..details
         })
     }
 

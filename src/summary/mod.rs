@@ -1,8 +1,10 @@
 //! A run's figures: what it called, what it waited for, what was refused, how it ended.
 //!
-//! A [`Summary`] takes events one by one, in memory that grows with the number of different operations and of tasks (at
-//! most some 140 bytes for each) and not with the length of the trace. It prints itself as tables for people, and serializes
-//! ([`serde::Serialize`]) for programs.
+//! A [`Summary`] takes events one by one. Its memory does not grow with the length of the trace, but with the number of
+//! tasks (at most some 140 bytes for each) and of different operations: for each, its names, and a histogram of its waits.
+//! That grows with the different magnitudes of the waits, at 24 to 40 bytes for each that differs by more than one percent,
+//! to at most 300 KiB if they are spread from one nanosecond to five centuries. A summary prints itself as tables for people,
+//! and serializes ([`serde::Serialize`]) for programs.
 //!
 //! ```
 //! use std::time::Duration;

@@ -1,9 +1,14 @@
 //! A live run held against a trace by its operations and types.
 
+use std::borrow::Cow;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use cove_trace::replay::{DivergenceKind, LiveCheck, Tasks, Verdict};
-use cove_trace::{HostCall, HostOutcome, RecordedResource, RecordedValue, Replay, RunOutcome, TraceEvent, TraceSink};
+use cove_trace::{
+    HostCall, HostOutcome, RecordedResource, RecordedValue, Replay, RunOutcome, TraceEvent, TraceSink, TraceValue,
+    ValueWriter,
+};
 
 use crate::recorded::{Int, Recorded, Text, Unit, site};
 
@@ -170,4 +175,34 @@ fn spawns_are_told_by_the_runs_events() {
     live(&check, 9, "a.b", true, &[], Some(HostOutcome::Value(Unit)));
     end(&check, RunOutcome::Success);
     assert_eq!(check.finish().verdict, Verdict::Reproduced);
+}
+
+/// A result whose own code makes another call of the task, once.
+struct Calling<'c> {
+    check: &'c LiveCheck,
+    has_called: AtomicBool,
+}
+
+impl TraceValue for Calling<'_> {
+    fn type_name(&self) -> Cow<'_, str> {
+        if !self.has_called.swap(true, Ordering::Relaxed) {
+            live(self.check, 0, "files.read", true, &[], Some(HostOutcome::Value(Int(1))));
+        }
+        Cow::Borrowed("String")
+    }
+
+    fn write(&self, out: ValueWriter<'_>) {
+        out.string("");
+    }
+}
+
+#[test]
+fn what_was_taken_while_a_call_was_compared_is_no_divergence() {
+    let trace = Recorded::redacted().gave(0, "files.read", &[], Int(1)).gave(0, "files.read", &[], Text("")).ended();
+    let check = checked(&trace);
+    let result = Calling { check: &check, has_called: AtomicBool::new(false) };
+    live(&check, 0, "files.read", true, &[], Some(HostOutcome::Value(RecordedValue::Live(&result))));
+    end(&check, RunOutcome::Success);
+    let conclusion = check.finish();
+    assert_eq!(conclusion.verdict, Verdict::Reproduced, "{conclusion}");
 }
