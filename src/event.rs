@@ -233,7 +233,7 @@ impl<'a> CallSite<'a> {
     pub(crate) fn rendered(&self) -> Option<&'a [u8]> {
         match self.0 {
             Site::Named { .. } => None,
-            Site::Rendered(site) => Some(&site.rendered),
+            Site::Rendered(site) => site.rendered.as_deref(),
         }
     }
 }
@@ -262,18 +262,19 @@ pub struct RenderedCallSite {
     module: Box<str>,
     op: Box<str>,
     capability: Box<str>,
-    rendered: Box<[u8]>,
+    /// `None` if there was no memory to render it. The site is then encoded for each call.
+    rendered: Option<Box<[u8]>>,
 }
 
 impl RenderedCallSite {
     /// Combines `site` with `rendered`, its part of the line. The encoder, which renders it, implements
     /// [`RenderedCallSite::new`].
-    pub(crate) fn keep(site: CallSite<'_>, rendered: Vec<u8>) -> Self {
+    pub(crate) fn keep(site: CallSite<'_>, rendered: Option<Vec<u8>>) -> Self {
         Self {
             module: site.module().into(),
             op: site.op().into(),
             capability: site.capability().into(),
-            rendered: rendered.into(),
+            rendered: rendered.map(Into::into),
         }
     }
 

@@ -26,10 +26,14 @@ pub(crate) fn run(args: &Args, output: &mut Output, diagnostics: &mut Diagnostic
     let whole = EncodeOptions::new(ValueCapture::Full).line_limit(usize::MAX);
     trace.walk(|part| {
         line.clear();
+        let mut is_whole = true;
         match part {
-            TracePart::Header { header, .. } => encode_header(header, &mut line),
-            TracePart::Event { event, .. } => _ = encode_event(&event, whole, &mut line),
+            TracePart::Header { header, .. } => is_whole = encode_header(header, &mut line),
+            TracePart::Event { event, .. } => is_whole = encode_event(&event, whole, &mut line),
             TracePart::Fault(error) => diagnostics.fault(&name, &error),
+        }
+        if !is_whole {
+            return Err(io::ErrorKind::OutOfMemory.into());
         }
         output.write_all(&line)
     })

@@ -141,8 +141,8 @@ impl RenderedCallSite {
     pub fn new(module: &str, op: &str, capability: &str) -> Self {
         let site = CallSite::new(module, op, capability);
         let mut rendered = Vec::new();
-        Encoder::append(&mut rendered, usize::MAX, |encoder| _ = encoder.line.put(call_site(&site)));
-        Self::keep(site, rendered)
+        let is_rendered = Encoder::append(&mut rendered, usize::MAX, |encoder| _ = encoder.line.put(call_site(&site)));
+        Self::keep(site, is_rendered.then_some(rendered))
     }
 }
 

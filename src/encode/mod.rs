@@ -31,8 +31,9 @@ impl EncodeOptions {
 
     /// Limits each line to `bytes` bytes, its newline included.
     ///
-    /// An argument or result that makes its line longer is replaced by an opaque with the text `longer than N bytes`. A
-    /// line that is longer because of its names, its messages or its number of arguments is not written.
+    /// An argument or result that ends beyond the limit is replaced by an opaque with the text `longer than N bytes`. A
+    /// line that is longer because of anything else is not written: its names, its messages, its number of arguments, or
+    /// what follows a value that ends just within the limit.
     #[must_use]
     pub const fn line_limit(mut self, bytes: usize) -> Self {
         self.line_limit = bytes;
@@ -72,7 +73,8 @@ pub fn encode_event(event: &TraceEvent<'_>, options: impl Into<EncodeOptions>, o
 
 /// Appends the line of `header` to `out`, its newline included. A trace begins with it.
 ///
-/// The arguments are redacted if the header declares redacted values. No limit applies to the line.
-pub fn encode_header(header: &TraceHeader, out: &mut Vec<u8>) {
-    Encoder::append(out, usize::MAX, |encoder| encoder.header(header));
+/// The arguments are redacted if the header declares redacted values. No limit applies to the line. Returns false, and
+/// appends nothing, if there is no memory for it.
+pub fn encode_header(header: &TraceHeader, out: &mut Vec<u8>) -> bool {
+    Encoder::append(out, usize::MAX, |encoder| encoder.header(header))
 }

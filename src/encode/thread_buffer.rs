@@ -77,14 +77,13 @@ pub(crate) fn with_whole_line<R>(
 ) -> Option<R> {
     let mut consume = Some(consume);
     let mut write = |buffer: &mut Vec<u8>| {
+        let freed = FreedIfLarge(buffer);
+        let buffer = &mut *freed.0;
         buffer.clear();
+        buffer.try_reserve(1).ok()?;
         buffer.push(b'\n');
         let is_whole = Encoder::append(buffer, options.line_limit, |encoder| encoder.event(event, options.capture));
-        let result = consume.take().filter(|_| is_whole).map(|consume| consume(Line { bytes: buffer }));
-        if buffer.capacity() > KEPT_CAPACITY {
-            *buffer = Vec::new();
-        }
-        result
+        consume.take().filter(|_| is_whole).map(|consume| consume(Line { bytes: buffer }))
     };
     let written = BUFFERS.try_with(|buffers| {
         let mut free = buffers.iter().find_map(|buffer| buffer.try_borrow_mut().ok())?;
@@ -94,6 +93,17 @@ pub(crate) fn with_whole_line<R>(
         Ok(Some(result)) => result,
         // The thread is ending and its buffers have been destroyed, or both are in use.
         Ok(None) | Err(_) => write(&mut Vec::new()),
+    }
+}
+
+/// Frees a buffer that has grown past [`KEPT_CAPACITY`], also when `consume` panics.
+struct FreedIfLarge<'b>(&'b mut Vec<u8>);
+
+impl Drop for FreedIfLarge<'_> {
+    fn drop(&mut self) {
+        if self.0.capacity() > KEPT_CAPACITY {
+            *self.0 = Vec::new();
+        }
     }
 }
 

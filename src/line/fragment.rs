@@ -24,6 +24,9 @@ unsafe impl<const N: usize> Fragment for &[u8; N] {
     }
 }
 
+/// The bytes of a long text that are appended at a time, so that a text beyond the limit is not reserved whole.
+const PIECE: usize = 8 * 1024;
+
 /// JSON that was rendered before, appended as it is.
 #[derive(Clone, Copy)]
 pub(crate) struct Raw<'r>(pub(crate) &'r [u8]);
@@ -41,6 +44,11 @@ unsafe impl Fragment for Raw<'_> {
         unsafe { to.copy_from_nonoverlapping(self.0.as_ptr(), self.0.len()) };
         // SAFETY: at most one past those bytes.
         unsafe { to.add(self.0.len()) }
+    }
+
+    #[inline(always)]
+    fn put_carefully(self, buffer: &mut Buffer) -> bool {
+        self.0.chunks(PIECE).all(|piece| buffer.put_within_limit(Raw(piece)))
     }
 }
 
@@ -67,7 +75,7 @@ unsafe impl Fragment for &str {
 #[cold]
 #[inline(never)]
 fn put_piecewise(text: &str, buffer: &mut Buffer) -> bool {
-    text.as_bytes().chunks(8 * 1024).all(|piece| buffer.put_within_limit(Escaped(piece)))
+    text.as_bytes().chunks(PIECE).all(|piece| buffer.put_within_limit(Escaped(piece)))
 }
 
 /// A piece of a string, escaped.

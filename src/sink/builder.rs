@@ -69,9 +69,10 @@ impl<'h> JsonlSinkBuilder<'h> {
 
     /// Limits each line to `bytes` bytes, its newline included; [`LINE_LIMIT`] if this is not called.
     ///
-    /// An argument or result that makes its line longer is replaced by an opaque, `longer than N bytes`. An event whose
-    /// line is longer by its names, its messages or its number of arguments is [dropped](JsonlSink::dropped). A reader
-    /// has to be given a limit that is not lower.
+    /// An argument or result that ends beyond the limit is replaced by an opaque, `longer than N bytes`. An event whose
+    /// line is longer because of anything else is [dropped](JsonlSink::dropped): its names, its messages, its number of
+    /// arguments, or what follows a value that ends just within the limit. A reader has to be given a limit that is not
+    /// lower.
     pub const fn line_limit(mut self, bytes: usize) -> Self {
         self.line_limit = bytes;
         self
@@ -144,7 +145,9 @@ impl<'h> JsonlSinkBuilder<'h> {
         let mut buffer = Vec::new();
         buffer.try_reserve_exact(self.buffer_size)?;
         let mut header = Vec::new();
-        encode_header(self.header, &mut header);
+        if !encode_header(self.header, &mut header) {
+            return Err(io::ErrorKind::OutOfMemory.into());
+        }
         if header.len() > self.line_limit {
             let text = format!("the header takes {} bytes, and a line may have {}", header.len(), self.line_limit);
             return Err(io::Error::new(io::ErrorKind::InvalidInput, text));

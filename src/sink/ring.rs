@@ -67,11 +67,11 @@ impl RingSink {
     ///
     /// # Panics
     ///
-    /// If `capacity` is more than `isize::MAX`, or if the system has no memory to watch for forks.
+    /// If `capacity` is more than `isize::MAX`, or if there is no memory for the header or to watch for forks.
     #[must_use]
     pub fn new(capacity: usize, header: &TraceHeader) -> Self {
         let mut line = Vec::new();
-        encode_header(header, &mut line);
+        assert!(encode_header(header, &mut line), "no memory for the header");
         Self {
             options: header.values.into(),
             guard: ForkGuard::new().expect("no memory for a fork handler"),

@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::encoder::{Encoder, Fault};
 use super::writer::{TraceValue, ValueWriter};
-use crate::line::{LINE_LIMIT, Stop};
+use crate::line::Stop;
 use crate::names::ValueCapture;
 
 /// The type name of a value that panics when asked for it.
@@ -66,10 +66,11 @@ impl Encoder {
 
 /// Returns the JSON text of one value as a trace has it, complete or redacted.
 ///
-/// For tests and tools, because it allocates. A value longer than [`LINE_LIMIT`] is replaced as in a line.
+/// For tests and tools, because it allocates. No limit applies to its length; an empty string means that there was no
+/// memory for it.
 pub fn value_to_json<V: TraceValue + ?Sized>(value: &V, capture: ValueCapture) -> String {
     let mut text = Vec::new();
-    Encoder::append(&mut text, LINE_LIMIT, |encoder| encoder.value(value, capture));
+    Encoder::append(&mut text, usize::MAX, |encoder| encoder.value(value, capture));
     String::from_utf8(text).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
 }
 

@@ -38,9 +38,15 @@ pub use self::writer::{FieldWriter, ItemWriter, TraceValue, ValueWriter};
 
 /// Appends the JSON text of each value to `out`, with a newline after it. Equal values give equal bytes, and the texts
 /// contain no newlines, so values can be stored and compared in this form.
+///
+/// A value longer than a line is replaced as a sink replaces it, so that it equals what was recorded of it.
 pub(crate) fn encode_value_lines(values: &[RecordedValue<'_>], capture: ValueCapture, out: &mut Vec<u8>) {
     for value in values {
-        Encoder::append(out, LINE_LIMIT, |encoder| encoder.value(value, capture));
+        let is_whole = Encoder::append(out, LINE_LIMIT, |encoder| encoder.value(value, capture));
+        if !is_whole {
+            // Even the name of its type is too long, so no sink has recorded it.
+            Encoder::append(out, usize::MAX, |encoder| encoder.value(value, capture));
+        }
         out.push(b'\n');
     }
 }
