@@ -135,7 +135,7 @@
 //! |---|---|---|
 //! | (none) | | the library: `itoa`, `ryu`, `memchr`, `smallvec`, `bumpalo` |
 //! | `summary` | by `cli` | `summary`, a run's figures as a type: `serde`, `unicode-width` |
-//! | `diff` | by `cli` | `diff`, two runs compared: `serde`, `imara-diff` |
+//! | `diff` | by `cli` | `diff`, two runs compared: `serde` |
 //! | `cli` | yes | the command `cove-trace`: `clap` and its companions, `serde_json`, small crates |
 //! | `mmap` | | `MappedFile`, on Unix: `memmap2`, `libc` |
 //! | `compress` | yes | gzip and zstd in [`compress`]: `flate2` on `zlib-rs`, `zstd`; five crates, and a C compiler |

@@ -11,6 +11,14 @@ pub(crate) fn look_at(bytes: usize) {
     tests::LOOKED_AT.set(tests::LOOKED_AT.get() + bytes);
 }
 
+/// The number of bytes, or other elements, that this work looks at.
+#[cfg(test)]
+pub(crate) fn looked_at(work: impl FnOnce()) -> usize {
+    tests::LOOKED_AT.set(0);
+    work();
+    tests::LOOKED_AT.get()
+}
+
 #[cfg(test)]
 mod tests {
     use std::cell::Cell;
@@ -31,9 +39,7 @@ mod tests {
 
     #[track_caller]
     fn assert_linear(len: usize, work: impl FnOnce()) {
-        LOOKED_AT.set(0);
-        work();
-        let looked_at = LOOKED_AT.get();
+        let looked_at = super::looked_at(work);
         assert!(looked_at >= len / 4, "the counter works: {looked_at} of {len} bytes looked at");
         assert!(looked_at <= LOOKS * len + 4096, "{looked_at} looks at {len} bytes");
     }

@@ -24,8 +24,9 @@
 //!
 //! A task is matched with the task that the same parent spawned in the same scope: with one that made exactly the same calls if
 //! there is one, and otherwise in the order of their spawns. Of two matched tasks the calls are aligned by operation and
-//! arguments; between those that have both in common, by operation alone. That is a longest common subsequence wherever it can
-//! be had quickly, and a good one otherwise.
+//! arguments; between those that have both in common, by operation alone. That is a longest common subsequence if few calls
+//! differ. With more than some hundred differences in a row the search for it gives up, and a good one is taken, so that
+//! time stays proportional to the number of calls.
 //!
 //! The ids of resources are the host's, and go to whoever asks first. They are compared by where they come from: a resource is the
 //! same as the one that the same call gave in the other run. Of one that no compared call gave before, the id itself is compared.
@@ -40,6 +41,7 @@
 
 mod align;
 mod change;
+mod common;
 mod resources;
 mod tasks;
 
