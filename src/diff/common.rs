@@ -230,7 +230,9 @@ mod tests {
                 (0..len).map(|_| (noise(&mut seed) % 4) as u32).collect(),
                 (0..len as u32).map(|at| if at % 10 == 0 { 9 } else { at % 4 }).collect(),
                 (0..len as u32).map(|at| 3 - at % 4).collect(),
-                (0..len as u32).map(|at| if noise(&mut seed) % 3 == 0 { 1_000 + at } else { at % 4 }).collect(),
+                (0..len as u32)
+                    .map(|at| if noise(&mut seed).is_multiple_of(3) { 1_000 + at } else { at % 4 })
+                    .collect(),
             ];
             rows.into_iter().map(|row| (first.clone(), row)).collect()
         };
