@@ -10,6 +10,14 @@ pub(crate) fn count_examined(bytes: usize) {
     tests::EXAMINED.set(tests::EXAMINED.get() + bytes);
 }
 
+/// Returns the number of bytes, or of other elements, that `work` examines.
+#[cfg(test)]
+pub(crate) fn examined_by(work: impl FnOnce()) -> usize {
+    tests::EXAMINED.set(0);
+    work();
+    tests::EXAMINED.get()
+}
+
 #[cfg(test)]
 mod tests {
     use std::cell::Cell;
@@ -31,9 +39,7 @@ mod tests {
 
     #[track_caller]
     fn assert_linear(len: usize, work: impl FnOnce()) {
-        EXAMINED.set(0);
-        work();
-        let examined = EXAMINED.get();
+        let examined = super::examined_by(work);
         assert!(examined >= len / 4, "the counter works: {examined} of {len} bytes examined");
         assert!(examined <= MOST_TIMES * len + 4096, "{examined} examinations of {len} bytes");
     }

@@ -152,7 +152,7 @@
 //! |---|---|---|
 //! | (none) | | the library: `itoa`, `ryu`, `zmij`, `memchr`, `smallvec`, `bumpalo`, and on Unix `libc` |
 //! | `summary` | by `cli` | the module `summary`, the figures of a run: `serde`, `unicode-width` |
-//! | `diff` | by `cli` | the module `diff`, two runs compared: `serde`, `imara-diff` |
+//! | `diff` | by `cli` | the module `diff`, two runs compared: `serde` |
 //! | `cli` | yes | the command `cove-trace`: `clap` and its companions, `serde_json`, small crates |
 //! | `compress` | yes | gzip and zstd in [`compress`]: `flate2` on `zlib-rs`, and `zstd`, which needs a C compiler |
 //! | `mmap` | | `MappedFile`, on Unix: `memmap2` |

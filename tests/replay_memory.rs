@@ -57,3 +57,48 @@ fn an_answer_without_text_allocates_nothing() {
     let memory = measure(|| (0..9).for_each(|_| drop(replay.call(0, site, &args).expect("the recorded call"))));
     assert_eq!(memory.count_total, 0);
 }
+
+/// The trace of tasks that make this many calls each.
+#[cfg(feature = "diff")]
+fn tasks(tasks: u64, calls: u64) -> Vec<u8> {
+    let header = TraceHeader::new(RecordingBackend::Vm, ValueCapture::Full, "main.cove");
+    let sink = JsonlSink::new(Vec::new(), &header).expect("a vector takes it");
+    for id in 1..=tasks {
+        sink.record(&TraceEvent::TaskSpawned { id, parent: Some(0), scope: "main.worker" });
+        for number in 0..calls {
+            sink.record(&TraceEvent::HostCall(HostCall {
+                task: id,
+                site: CallSite::new("m", "f", "c"),
+                wait: std::time::Duration::ZERO,
+                granted: true,
+                args: &[RecordedValue::Int((id * 7 + number) as i64)],
+                outcome: Some(HostOutcome::Value(RecordedValue::Unit)),
+            }));
+        }
+        sink.record(&TraceEvent::TaskCompleted { id, cpu: std::time::Duration::ZERO });
+    }
+    sink.finish().writer
+}
+
+/// Each task of either trace takes a fixed number of bytes, besides what its calls take.
+#[cfg(feature = "diff")]
+#[test]
+fn a_diff_takes_less_than_the_files_and_some_bytes_for_each_task() {
+    use cove_trace::TraceReader;
+    use cove_trace::diff::Diff;
+
+    const TASKS: u64 = if cfg!(miri) { 100 } else { 115_000 };
+    const OF_TASK: u64 = 100;
+    for calls in [0, 1, 5] {
+        let trace = tasks(TASKS / (1 + calls), calls);
+        let memory = measure(|| {
+            let (mut first, mut second) = (TraceReader::new(&trace[..]), TraceReader::new(&trace[..]));
+            let diff = Diff::load(&mut first, &mut second).expect("two traces");
+            diff.compare(true, |change| panic!("{change:?}"));
+        });
+        let count = 2 * TASKS / (1 + calls);
+        let files = 2 * trace.len() as u64;
+        // And the readers' buffers.
+        assert!(memory.bytes_max < files + count * OF_TASK + 256 * 1024, "{memory:?} of {files}");
+    }
+}

@@ -19,7 +19,7 @@ use crate::output::Output;
 #[derive(clap::Args)]
 #[command(after_help = "\
 How calls of different tasks fell between each other is never a difference. Of a redacted trace, types are compared.
-Memory: of both traces their calls, in all less than the files' size.
+Memory: less than the size of both files and a hundred bytes for each task.
 
 Examples:
   cove-trace diff yesterday.jsonl today.jsonl

@@ -1,9 +1,10 @@
 //! Which calls of one task stand for which of another.
 
+use std::collections::HashMap;
 use std::hash::Hash;
 use std::ops::Range;
 
-use imara_diff::{Algorithm, Diff, InternedInput, Interner};
+use super::common::{Run, common_runs};
 
 /// What is next in the two rows of calls, as places in them.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -63,26 +64,31 @@ fn by_key<T, K: Eq + Hash>(
     key: impl Fn(&T, Side) -> K,
 ) -> Vec<Gap> {
     let is_same = |left: usize, right: usize| key(&first[left], Side::First) == key(&second[right], Side::Second);
-    // Most of two runs is the same at both ends, and needs no more than this.
+    // Two runs are mostly the same at both ends, whose calls need no number.
     let shorter = left.len().min(right.len());
     let head = (0..shorter).take_while(|at| is_same(left.start + at, right.start + at)).count();
     let tail = (1..=shorter - head).take_while(|at| is_same(left.end - at, right.end - at)).count();
 
-    let mut steps = vec![Gap::Common(left.start..left.start + head, right.start..right.start + head)];
     let (middle_left, middle_right) = (left.start + head..left.end - tail, right.start + head..right.end - tail);
-    let mut input = InternedInput { before: Vec::new(), after: Vec::new(), interner: Interner::new(0) };
-    input.update_before(first[middle_left.clone()].iter().map(|call| key(call, Side::First)));
-    input.update_after(second[middle_right.clone()].iter().map(|call| key(call, Side::Second)));
+    let mut numbers = HashMap::new();
+    let mut number = |call: &T, side| {
+        let next = numbers.len() as u32;
+        *numbers.entry(key(call, side)).or_insert(next)
+    };
+    let one: Vec<u32> = first[middle_left.clone()].iter().map(|call| number(call, Side::First)).collect();
+    let other: Vec<u32> = second[middle_right.clone()].iter().map(|call| number(call, Side::Second)).collect();
+
+    let mut gaps = vec![Gap::Common(left.start..middle_left.start, right.start..middle_right.start)];
     let (mut at_left, mut at_right) = (middle_left.start, middle_right.start);
-    for hunk in Diff::compute(Algorithm::Histogram, &input).hunks() {
-        let place = |start: usize, at: &Range<u32>| start + at.start as usize..start + at.end as usize;
-        let (hunk_left, hunk_right) = (place(middle_left.start, &hunk.before), place(middle_right.start, &hunk.after));
-        steps.push(Gap::Common(at_left..hunk_left.start, at_right..hunk_right.start));
-        (at_left, at_right) = (hunk_left.end, hunk_right.end);
-        steps.push(Gap::Different(hunk_left, hunk_right));
+    let end = Run { first: one.len(), second: other.len(), len: 0 };
+    for run in common_runs(&one, &other).into_iter().chain([end]) {
+        let (start_left, start_right) = (middle_left.start + run.first, middle_right.start + run.second);
+        gaps.push(Gap::Different(at_left..start_left, at_right..start_right));
+        (at_left, at_right) = (start_left + run.len, start_right + run.len);
+        gaps.push(Gap::Common(start_left..at_left, start_right..at_right));
     }
-    steps.push(Gap::Common(at_left..left.end, at_right..right.end));
-    steps
+    gaps.push(Gap::Common(middle_left.end..left.end, middle_right.end..right.end));
+    gaps
 }
 
 #[cfg(test)]

@@ -24,22 +24,24 @@
 //!
 //! A task is matched with the task that the same parent spawned in the same scope: with one that made exactly the same calls if
 //! there is one, and otherwise in the order of their spawns. Of two matched tasks the calls are aligned by operation and
-//! arguments; between those that have both in common, by operation alone. That is a longest common subsequence wherever it can
-//! be had quickly, and a good one otherwise.
+//! arguments; between those that have both in common, by operation alone. That is a longest common subsequence if few calls
+//! differ. With more than some hundred differences in a row the search for it gives up, and a good one is taken, so that
+//! time stays proportional to the number of calls.
 //!
 //! The ids of resources are the host's, and go to whoever asks first. They are compared by where they come from: a resource is the
 //! same as the one that the same call gave in the other run. Of one that no compared call gave before, the id itself is compared.
 //!
 //! # What it keeps
 //!
-//! Of each trace, what a [replay](crate::replay) of it keeps: less than the file's size. For the two tasks being compared, some
-//! fifty bytes for each of their calls between the first and the last difference. Changes are handed over as they are found.
-//! Measured: two traces of 106 MB and 240 000 calls each take 151 MB, which is 0.71 times both files; 158 MB if no call is as it
-//! was. Each resource takes some two hundred bytes besides. A trace may come from a pipe, which can't be read again, so its
-//! calls are kept and not their places.
+//! A diff keeps of each trace what a [replay](crate::replay) of it keeps, and matches tasks: together less than the size of
+//! both files and a hundred bytes for each task. For the two tasks being compared, it takes some fifty bytes for each of their
+//! calls between the first and the last difference, and for each resource some two hundred bytes. Changes are handed over as
+//! they are found. Measured: two traces of 106 MB and 240 000 calls each take 151 MB, which is 0.71 times both files. A trace
+//! may come from a pipe, which can't be read again, so its calls are kept and not their places.
 
 mod align;
 mod change;
+mod common;
 mod resources;
 mod tasks;
 

@@ -12,7 +12,7 @@ use std::time::Duration;
 use super::beginning::Beginning;
 use super::open_error::{MissingBeginning, OpenError};
 use super::packed::{Packed, Packer};
-use super::tapes::{Tape, TapeEnd, Tapes};
+use super::tapes::{LoadingTapes, Tape, TapeEnd, Tapes};
 use crate::decode::Decoder;
 use crate::event::{CallSite, ENTRY_TASK, HostCall, HostOutcome, TraceEvent, TraceHeader};
 use crate::names::{RunOutcome, ValueCapture};
@@ -220,7 +220,7 @@ impl Recording {
 /// Takes up a trace, event by event.
 struct Loader {
     recording: Recording,
-    tapes: HashMap<u64, Tape>,
+    tapes: LoadingTapes,
     capture: ValueCapture,
     /// For each cancelled task, how many calls the trace had until then.
     cancelled: HashMap<u64, usize>,
@@ -242,7 +242,8 @@ impl Loader {
             has_entry: false,
             missing_beginning: None,
         };
-        let tapes = HashMap::from([(ENTRY_TASK, Tape::default())]);
+        let mut tapes = LoadingTapes::default();
+        tapes.of(ENTRY_TASK);
         Self { recording, tapes, capture, cancelled: HashMap::new(), beginning: Beginning::default() }
     }
 
@@ -252,20 +253,20 @@ impl Loader {
         match *event {
             TraceEvent::TaskSpawned { id, parent, scope } => {
                 recording.children.entry((parent, scope.into())).or_default().push(id);
-                self.tapes.entry(id).or_default();
+                self.tapes.of(id);
             }
             TraceEvent::TaskCompleted { id, .. } => {
-                self.tapes.entry(id).or_default().end = TapeEnd::Completed;
+                self.tapes.of(id).end = TapeEnd::Completed;
             }
             TraceEvent::TaskCancelled { id } => {
                 self.cancelled.insert(id, recording.calls.len());
             }
             TraceEvent::HostCall(ref call) => {
-                self.tapes.entry(call.task).or_default().calls.push(recording.calls.len());
+                self.tapes.of(call.task).calls.push(recording.calls.len());
                 recording.take_up(line, call, self.capture);
             }
             TraceEvent::EntryExit { .. } => {
-                self.tapes.entry(ENTRY_TASK).or_default().end = TapeEnd::Completed;
+                self.tapes.of(ENTRY_TASK).end = TapeEnd::Completed;
             }
             TraceEvent::RunEnded { outcome, message } => {
                 recording.ending = Some(RunEnding { line, outcome, message: message.map(Into::into) });
@@ -278,7 +279,7 @@ impl Loader {
         let Self { mut recording, mut tapes, cancelled, beginning, .. } = self;
         recording.has_entry = beginning.has_entry;
         let first_line = |tape: &Tape| Some(recording.calls.get(*tape.calls.first()?)?.line);
-        let first_calls = tapes.iter().filter_map(|(task, tape)| Some((*task, first_line(tape)?)));
+        let first_calls = tapes.iter().filter_map(|tape| Some((tape.task, first_line(tape)?)));
         recording.missing_beginning = beginning.sign_of_missing(first_calls);
         let is_complete = recording.completeness() == Completeness::Complete;
         let total = recording.calls.len();
@@ -286,13 +287,13 @@ impl Loader {
             // One that was cancelled when nobody called any more may have been stopped by the end of the run, and then
             // belongs to what is missing of a run that was not recorded to its own end.
             if is_complete || *calls_until_then < total {
-                tapes.entry(*id).or_default().end = TapeEnd::Stopped;
+                tapes.of(*id).end = TapeEnd::Stopped;
             }
         }
         if is_complete {
             let entry_may_be_stopped = !cancelled.is_empty() && recording.was_ended_from_within();
-            for (id, tape) in &mut tapes {
-                if *id == ENTRY_TASK {
+            for tape in tapes.iter_mut() {
+                if tape.task == ENTRY_TASK {
                     tape.end = if entry_may_be_stopped { TapeEnd::Stopped } else { TapeEnd::Completed };
                 } else if tape.end == TapeEnd::Unknown {
                     tape.end = TapeEnd::Stopped;
@@ -301,12 +302,10 @@ impl Loader {
         }
         if matches!(recording.completeness(), Completeness::Stopped(_)) {
             // The entry exits when a limit stops it, too.
-            tapes.entry(ENTRY_TASK).or_default().end = TapeEnd::Unknown;
+            tapes.of(ENTRY_TASK).end = TapeEnd::Unknown;
         }
-        for tape in tapes.values_mut() {
-            tape.calls.shrink_to_fit();
-        }
-        recording.tapes = tapes.into();
+        drop((cancelled, beginning));
+        recording.tapes = tapes.finish();
         recording.calls.shrink_to_fit();
         recording.data.shrink_to_fit();
         recording.texts.shrink_to_fit();

@@ -7,6 +7,7 @@ use std::sync::atomic::AtomicUsize;
 #[derive(Debug, Default)]
 #[repr(align(64))]
 pub(crate) struct Tape {
+    pub(super) task: u64,
     /// Indices in [`Recording::calls`](super::recording::Recording::calls).
     pub(crate) calls: Vec<usize>,
     /// The number of calls that the replay has asked for.
@@ -28,13 +29,41 @@ pub(super) enum TapeEnd {
 
 /// The tapes of all tasks, sorted by task id.
 #[derive(Debug, Default)]
-pub(super) struct Tapes(Vec<(u64, Tape)>);
+pub(super) struct Tapes(Vec<Tape>);
 
-impl From<HashMap<u64, Tape>> for Tapes {
-    fn from(tapes: HashMap<u64, Tape>) -> Self {
-        let mut tapes: Vec<_> = tapes.into_iter().collect();
-        tapes.sort_unstable_by_key(|(task, _)| *task);
-        Self(tapes)
+/// The tapes of a trace that is being loaded.
+#[derive(Debug, Default)]
+pub(super) struct LoadingTapes {
+    tapes: Vec<Tape>,
+    /// Where in `tapes` each task's is.
+    places: HashMap<u64, usize>,
+}
+
+impl LoadingTapes {
+    /// The tape of a task; a new one if it has none.
+    pub(super) fn of(&mut self, task: u64) -> &mut Tape {
+        let place = *self.places.entry(task).or_insert(self.tapes.len());
+        if place == self.tapes.len() {
+            self.tapes.push(Tape { task, ..Tape::default() });
+        }
+        &mut self.tapes[place]
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Tape> {
+        self.tapes.iter()
+    }
+
+    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Tape> {
+        self.tapes.iter_mut()
+    }
+
+    pub(super) fn finish(self) -> Tapes {
+        let Self { mut tapes, places } = self;
+        drop(places);
+        tapes.iter_mut().for_each(|tape| tape.calls.shrink_to_fit());
+        tapes.shrink_to_fit();
+        tapes.sort_unstable_by_key(|tape| tape.task);
+        Tapes(tapes)
     }
 }
 
@@ -43,13 +72,13 @@ impl Tapes {
         // Ids mostly come from a counter, so each tape is at the index of its id.
         let expected = usize::try_from(task).ok().and_then(|place| self.0.get(place));
         match expected {
-            Some((id, tape)) if *id == task => Some(tape),
-            _ => self.0.binary_search_by_key(&task, |(id, _)| *id).ok().map(|place| &self.0[place].1),
+            Some(tape) if tape.task == task => Some(tape),
+            _ => self.0.binary_search_by_key(&task, |tape| tape.task).ok().map(|place| &self.0[place]),
         }
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = (u64, &Tape)> {
-        self.0.iter().map(|(task, tape)| (*task, tape))
+        self.0.iter().map(|tape| (tape.task, tape))
     }
 }
 
@@ -60,10 +89,13 @@ mod tests {
     #[test]
     fn every_task_is_found_by_its_id() {
         for ids in [vec![], vec![0], vec![0, 1, 2, 3], vec![0, 2, 3, u64::MAX], vec![5, 1]] {
-            let tape = |id: &u64| (*id, Tape { calls: vec![*id as usize], ..Tape::default() });
-            let tapes = Tapes::from(ids.iter().map(tape).collect::<HashMap<_, _>>());
+            let mut loading = LoadingTapes::default();
+            for _ in 0..2 {
+                ids.iter().for_each(|id| loading.of(*id).calls.push(*id as usize));
+            }
+            let tapes = loading.finish();
             for id in (0..8).chain([u64::MAX - 1, u64::MAX]) {
-                let expected = ids.contains(&id).then(|| vec![id as usize]);
+                let expected = ids.contains(&id).then(|| vec![id as usize; 2]);
                 assert_eq!(tapes.get(id).map(|tape| tape.calls.clone()), expected);
             }
             assert_eq!(tapes.iter().count(), ids.len());
