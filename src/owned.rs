@@ -86,9 +86,9 @@ pub enum OwnedValue {
     Opaque { of: String, shown: String },
 }
 
-impl_owned_value!(OwnedValue {
-    Redacted { of } => { name: of, write: |out| out.redacted(of) }
-    Opaque { of, shown } => { name: of, write: |out| out.opaque(of, shown) }
+impl_owned_value!(OwnedValue, float: float, {
+    Redacted { of: of } => { name: of, write: |out| out.redacted(of) }
+    Opaque { of: of, shown: shown } => { name: of, write: |out| out.opaque(of, shown) }
 });
 
 impl OwnedEvent {
@@ -306,11 +306,8 @@ fn own_fields(fields: &[RecordedField<'_>]) -> Vec<(String, OwnedValue)> {
 fn replayable(value: &RecordedValue<'_>) -> Result<Value, NotReplayable> {
     match value {
         RecordedValue::Array(items) => replayable_parts("items", items).map(Value::Array),
-        RecordedValue::Enum(value) => replayable_parts("payload", value.payload).map(|payload| Value::Enum {
-            name: value.name.into(),
-            case: value.case.into(),
-            payload,
-        }),
+        RecordedValue::Enum(value) => replayable_parts("payload", value.payload)
+            .map(|payload| Value::from_enum(value.name.into(), value.case.into(), payload)),
         RecordedValue::Struct(value) => {
             replayable_fields(value.fields).map(|fields| Value::Struct { name: value.name.into(), fields })
         }

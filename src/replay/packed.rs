@@ -117,7 +117,7 @@ impl Unpacker<'_> {
             ARRAY => Value::Array(self.values()),
             ENUM => {
                 let (name, case) = (self.text(), self.text());
-                Value::Enum { name, case, payload: self.values() }
+                Value::from_enum(name, case, self.values())
             }
             STRUCT => {
                 let name = self.text();

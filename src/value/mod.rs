@@ -1,7 +1,8 @@
 //! Values: those of an interpreter, those in an event, and those that a replay returns.
 //!
 //! - [`TraceValue`] is the trait that an interpreter implements on its own values. A value writes itself through a
-//!   [`ValueWriter`]. [`writer`] is the schema of values; [`isolation`] protects the line from the value's code.
+//!   [`ValueWriter`]. [`writer`] is the schema of values; [`conventions`] writes what has no shape in it; [`isolation`]
+//!   protects the line from the value's code.
 //! - [`RecordedValue`] is a value in an event: borrowed, and possibly redacted or opaque in parts.
 //! - [`Value`] is owned, `Send` and complete. A replay returns it.
 
@@ -10,6 +11,8 @@ pub(crate) mod type_names;
 mod encoder;
 
 mod writer;
+
+mod conventions;
 
 mod isolation;
 
@@ -24,6 +27,8 @@ mod std_types;
 use crate::line::LINE_LIMIT;
 use crate::names::ValueCapture;
 
+pub use self::conventions::{EntryWriter, Thrown};
+pub(crate) use self::conventions::type_name_of_enum;
 pub(crate) use self::encoder::Encoder;
 pub use self::encoder::MAX_VALUE_DEPTH;
 pub(crate) use self::isolation::discard;

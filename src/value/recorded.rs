@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use super::conventions::type_name_of_enum;
 use super::isolation::value_to_json;
 use super::type_names;
 use super::writer::{TraceValue, ValueWriter};
@@ -19,46 +20,46 @@ use crate::names::ValueCapture;
 pub enum RecordedValue<'a> {
     /// The unit value.
     Unit,
-    /// A truth value.
+    /// A boolean.
     Bool(bool),
     /// An integer.
     Int(i64),
-    /// A float. One that is not finite is written as an opaque.
+    /// A float. A float that is not finite is written as an opaque.
     Float(f64),
     /// A span of time.
     Duration {
         /// Nanoseconds.
         ns: i64,
     },
-    /// A text.
+    /// A string.
     String(&'a str),
     /// An array.
     Array(&'a [RecordedValue<'a>]),
-    /// One case of an enumeration, with its payload.
+    /// A case of an enum, with its payload.
     Enum(&'a RecordedEnum<'a>),
-    /// A struct: named values.
+    /// A struct.
     Struct(&'a RecordedStruct<'a>),
-    /// A handle on something that the host holds.
+    /// A handle to an object that the host holds.
     Resource(&'a RecordedResource<'a>),
-    /// A value that was left out on purpose.
+    /// A value that was left out, such as a secret.
     Redacted {
         /// The name of its type.
         of: &'a str,
     },
-    /// A value that the encoding cannot represent.
+    /// A value that a trace cannot represent.
     Opaque(&'a RecordedOpaque<'a>),
     /// A value of the recording interpreter, written when and where the event is encoded. A reader never returns one.
     Live(&'a dyn TraceValue),
 }
 
-/// One case of an enumeration in a [`RecordedValue`].
+/// A case of an enum in a [`RecordedValue`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RecordedEnum<'a> {
-    /// The name of the enumeration.
+    /// The name of the enum.
     pub name: &'a str,
     /// The name of the case.
     pub case: &'a str,
-    /// The payload of the case.
+    /// The values that the case carries.
     pub payload: &'a [RecordedValue<'a>],
 }
 
@@ -67,7 +68,7 @@ pub struct RecordedEnum<'a> {
 pub struct RecordedStruct<'a> {
     /// The name of the struct.
     pub name: &'a str,
-    /// Its fields, in order. Names need not differ.
+    /// Its fields, in order. Names may repeat.
     pub fields: &'a [RecordedField<'a>],
 }
 
@@ -80,7 +81,7 @@ pub struct RecordedField<'a> {
     pub value: RecordedValue<'a>,
 }
 
-/// A handle on something that the host holds, in a [`RecordedValue`].
+/// A handle to an object that the host holds, in a [`RecordedValue`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RecordedResource<'a> {
     /// The name of the kind of resource.
@@ -89,12 +90,12 @@ pub struct RecordedResource<'a> {
     pub id: i64,
 }
 
-/// The record of a value that the encoding cannot represent, in a [`RecordedValue`].
+/// The record of a value that a trace cannot represent, in a [`RecordedValue`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RecordedOpaque<'a> {
     /// The name of its type.
     pub of: &'a str,
-    /// Its display text.
+    /// A text that describes it.
     pub shown: &'a str,
 }
 
@@ -108,7 +109,7 @@ impl TraceValue for RecordedValue<'_> {
             Self::Duration { .. } => type_names::DURATION,
             Self::String(_) => type_names::STRING,
             Self::Array(_) => type_names::ARRAY,
-            Self::Enum(value) => value.name,
+            Self::Enum(value) => type_name_of_enum(value.name),
             Self::Struct(value) => value.name,
             Self::Resource(value) => value.name,
             Self::Redacted { of } => of,

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use super::type_names;
+use super::{conventions, type_names};
 use super::writer::{TraceValue, ValueWriter};
 
 /// An owned value with no redacted or opaque part, which a replay can return to a program in place of the host.
@@ -25,7 +25,7 @@ pub enum Value {
     Bool(bool),
     /// An integer.
     Int(i64),
-    /// A float. It is finite if the value comes from a trace.
+    /// A float.
     Float(f64),
     /// A span of time.
     Duration {
@@ -59,15 +59,33 @@ pub enum Value {
         /// The host's number for it.
         id: i64,
     },
+    /// An integer beyond `i64`.
+    Int128(i128),
+    /// A byte string that is not UTF-8.
+    Bytes(Vec<u8>),
+    /// A map, its entries in order. Keys may repeat.
+    Map(Vec<(Value, Value)>),
+    /// A tuple.
+    Tuple(Vec<Value>),
+    /// A set, its items in order.
+    Set(Vec<Value>),
+    /// A range without its end, as `start..end`. An open end is [`Unit`](Self::Unit).
+    Range(Box<Value>, Box<Value>),
+    /// A range with its last value, as `start..=last`. An open end is [`Unit`](Self::Unit).
+    RangeInclusive(Box<Value>, Box<Value>),
 }
 
 /// Implements `TraceValue` and `PartialEq` for an owned value type: for the ten variants that [`Value`] and
-/// [`OwnedValue`](crate::owned::OwnedValue) share, and for the variants listed, whose fields are strings.
+/// [`OwnedValue`](crate::owned::OwnedValue) share, and for the variants listed.
+///
+/// `$float` is the writer's method for floats. `$member` is the name or number of a field, and `$field` a variable for
+/// it.
 macro_rules! impl_owned_value {
-    ($type:ident {
-        $( $variant:ident { $( $field:ident ),+ } => { name: $name:ident, write: |$out:ident| $write:expr } )*
+    ($type:ident, float: $float:ident, {
+        $( $variant:ident { $( $member:tt: $field:ident ),+ } => { name: $name:expr, write: |$out:ident| $write:expr } )*
     }) => {
         impl TraceValue for $type {
+            #[allow(unused_variables, reason = "the type name of some variants needs no field")]
             fn type_name(&self) -> Cow<'_, str> {
                 Cow::Borrowed(match self {
                     Self::Unit => type_names::UNIT,
@@ -77,8 +95,9 @@ macro_rules! impl_owned_value {
                     Self::Duration { .. } => type_names::DURATION,
                     Self::String(_) => type_names::STRING,
                     Self::Array(_) => type_names::ARRAY,
-                    Self::Enum { name, .. } | Self::Struct { name, .. } | Self::Resource { name, .. } => name,
-                    $( Self::$variant { $name, .. } => $name, )*
+                    Self::Enum { name, .. } => $crate::value::type_name_of_enum(name),
+                    Self::Struct { name, .. } | Self::Resource { name, .. } => name,
+                    $( Self::$variant { $( $member: $field ),+ } => $name, )*
                 })
             }
 
@@ -87,7 +106,7 @@ macro_rules! impl_owned_value {
                     Self::Unit => out.unit(),
                     Self::Bool(value) => out.bool(*value),
                     Self::Int(value) => out.int(*value),
-                    Self::Float(value) => out.float(*value),
+                    Self::Float(value) => out.$float(*value),
                     Self::Duration { ns } => out.duration_ns(*ns),
                     Self::String(text) => out.string(text),
                     Self::Array(values) => out.array(|items| items.extend(values)),
@@ -96,7 +115,7 @@ macro_rules! impl_owned_value {
                         out.extend(fields.iter().map(|(name, value)| (name, value)));
                     }),
                     Self::Resource { name, id } => out.resource(name, *id),
-                    $( Self::$variant { $( $field ),+ } => { let $out = out; $write } )*
+                    $( Self::$variant { $( $member: $field ),+ } => { let $out = out; $write } )*
                 }
             }
         }
@@ -121,9 +140,9 @@ macro_rules! impl_owned_value {
                     (Self::Resource { name, id }, Self::Resource { name: other_name, id: other_id }) => {
                         (name, id) == (other_name, other_id)
                     }
-                    $( (Self::$variant { $( $field ),+ }, other) => {
+                    $( (Self::$variant { $( $member: $field ),+ }, other) => {
                         let one = ($( $field, )+);
-                        matches!(other, Self::$variant { $( $field ),+ } if one == ($( $field, )+))
+                        matches!(other, Self::$variant { $( $member: $field ),+ } if one == ($( $field, )+))
                     } )*
                     _ => false,
                 }
@@ -133,7 +152,19 @@ macro_rules! impl_owned_value {
 }
 pub(crate) use impl_owned_value;
 
-impl_owned_value!(Value {});
+impl_owned_value!(Value, float: exact_float, {
+    Int128 { 0: value } => { name: type_names::INT, write: |out| out.int128(*value) }
+    Bytes { 0: bytes } => { name: type_names::STRING, write: |out| out.byte_string(bytes) }
+    Map { 0: entries } => { name: conventions::MAP, write: |out| out.map(|out| {
+        out.extend(entries.iter().map(|(key, value)| (key, value)));
+    }) }
+    Tuple { 0: items } => { name: conventions::TUPLE, write: |out| out.tuple(|out| out.extend(items)) }
+    Set { 0: items } => { name: conventions::SET, write: |out| out.set(|out| out.extend(items)) }
+    Range { 0: start, 1: end } => { name: conventions::RANGE, write: |out| out.range(&**start, &**end) }
+    RangeInclusive { 0: start, 1: last } => {
+        name: conventions::RANGE, write: |out| out.range_inclusive(&**start, &**last)
+    }
+});
 
 /// Compares two floats by their bits, with all NaNs equal.
 pub(crate) fn same_float(one: f64, other: f64) -> bool {

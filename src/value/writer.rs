@@ -143,7 +143,7 @@ impl<'w> ValueWriter<'w> {
     }
 
     /// Writes a float. Its type name is `Float`. A float that is not finite is written as an opaque with the text
-    /// `NaN`, `inf` or `-inf`.
+    /// `NaN`, `inf` or `-inf`, which a replay cannot return; see [`exact_float`](Self::exact_float).
     #[inline]
     pub fn float(self, value: f64) {
         match Finite::new(value) {
@@ -173,7 +173,8 @@ impl<'w> ValueWriter<'w> {
     }
 
     /// Writes a byte string. Its type name is `String`. It is written as a string if it is UTF-8, and otherwise as an
-    /// opaque with U+FFFD in place of each invalid sequence.
+    /// opaque with U+FFFD in place of each invalid sequence, which a replay cannot return; see
+    /// [`byte_string`](Self::byte_string).
     pub fn bytes(self, bytes: &[u8]) {
         match std::str::from_utf8(bytes) {
             Ok(text) => self.string(text),
@@ -190,6 +191,9 @@ impl<'w> ValueWriter<'w> {
     }
 
     /// Writes the case `case` of the enum `name` with its payload. Its type name is `name`.
+    ///
+    /// Names that begin with `@` are reserved: for the values of [`exact_float`](Self::exact_float) and the methods
+    /// after it, and for later ones.
     #[inline]
     pub fn enum_case(self, name: &str, case: &str, payload: impl FnOnce(&mut ItemWriter<'_>)) {
         if self.encoder.begin_enum(name, case) {
@@ -223,11 +227,14 @@ impl<'w> ValueWriter<'w> {
     #[inline]
     pub fn opaque(self, of: &str, shown: impl fmt::Display) {
         self.encoder.line.put((br#"{"type":"opaque","of":""#, of, br#"","shown":""#));
-        self.encoder.run_user_code(|encoder| {
-            if write!(Shown(encoder), "{shown}").is_err() && encoder.line.stopped().is_none() {
-                encoder.fail();
-            }
-        });
+        self.encoder.shown(shown);
+        self.encoder.line.put(b"\"}");
+    }
+
+    /// Writes a string that is formatted into the line.
+    pub(super) fn formatted_string(self, text: impl fmt::Display) {
+        self.encoder.line.put(br#"{"type":"string","value":""#);
+        self.encoder.shown(text);
         self.encoder.line.put(b"\"}");
     }
 
@@ -240,7 +247,7 @@ impl<'w> ValueWriter<'w> {
     }
 }
 
-/// The beginnings of containers.
+/// The beginnings of containers, and texts that are formatted.
 impl Encoder {
     #[inline]
     fn begin_array(&mut self) -> bool {
@@ -260,6 +267,16 @@ impl Encoder {
     #[inline]
     fn begin_field(&mut self, name: &str) {
         self.line.put((br#"{"name":""#, name, br#"","value":"#));
+    }
+
+    /// Formats the content of a JSON string.
+    #[inline]
+    fn shown(&mut self, text: impl fmt::Display) {
+        self.run_user_code(|encoder| {
+            if write!(Shown(encoder), "{text}").is_err() && encoder.line.stopped().is_none() {
+                encoder.fail();
+            }
+        });
     }
 }
 
