@@ -211,6 +211,7 @@ pub use sink::{
 };
 pub use timing::Timing;
 pub use value::{
-    EntryWriter, FieldWriter, ItemWriter, LiveArgs, MAX_VALUE_DEPTH, NotReplayable, RecordedEnum, RecordedField, RecordedOpaque,
-    RecordedResource, RecordedStruct, RecordedValue, Thrown, TraceValue, Value, ValueWriter, value_to_json,
+    EntryWriter, FieldWriter, ItemWriter, LiveArgs, MAX_VALUE_DEPTH, NotReplayable, RecordedEnum, RecordedField,
+    RecordedOpaque, RecordedResource, RecordedStruct, RecordedValue, Thrown, TraceValue, Value, ValueWriter,
+    value_to_json,
 };

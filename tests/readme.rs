@@ -93,6 +93,10 @@ impl Failure {
     fn new(message: &str) -> Self {
         Self { message: message.to_owned() }
     }
+
+    fn thrown(_: Value) -> Self {
+        Self::new("thrown")
+    }
 }
 
 impl From<Divergence> for Failure {
@@ -115,6 +119,7 @@ fn call_again(replay: &Replay, task: &Task, operation: &Operation, args: &[Value
     match replay.call(task.id, operation.site.site(), &LiveArgs::new(args))? {
         Answer::Value(value) => Ok(value.into()), // an owned value, into the interpreter's own
         Answer::Error(message) => Err(Failure { message }),
+        Answer::Thrown(error) => Err(Failure::thrown(error.into())),
         Answer::NotGranted => Err(Failure::new("not granted")),
         Answer::NotDispatched => Err(Failure::new("wrong arguments")),
         Answer::Perform => operation.run(args), // the interpreter's own work, such as spawning a task

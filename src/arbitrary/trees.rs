@@ -15,9 +15,10 @@ pub(super) trait Node: Sized {
     fn container(u: &mut Unstructured<'_>, parts: Vec<Self>) -> Result<Self>;
 }
 
-/// Implements `Node` for an owned value type. The listed leaves are those that only this type has.
+/// Implements `Node` for an owned value type. The listed leaves are those that only this type has, and `$enum_case`
+/// makes an enum of its name, case and payload.
 macro_rules! node {
-    ($type:ident { $( $index:literal => $more:expr ),* } of $count:literal, $u:ident) => {
+    ($type:ident, $enum_case:expr, { $( $index:literal => $more:expr ),* } of $count:literal, $u:ident) => {
         impl Node for $type {
             fn leaf($u: &mut Unstructured<'_>) -> Result<Self> {
                 Ok(match $u.int_in_range(0..=$count - 1)? {
@@ -28,6 +29,10 @@ macro_rules! node {
                     3 => Self::Duration { ns: signed($u)? },
                     4 => Self::Resource { name: name($u)?, id: signed($u)? },
                     5 | 6 => Self::Float(float($u)?),
+                    7 if $u.arbitrary()? => {
+                        let (name, case, text) = reserved_leaf($u)?;
+                        $enum_case(name.into(), case.into(), text.map(Self::String).into_iter().collect())
+                    }
                     _ => Self::String(text($u)?),
                 })
             }
@@ -35,6 +40,10 @@ macro_rules! node {
             fn container(u: &mut Unstructured<'_>, parts: Vec<Self>) -> Result<Self> {
                 Ok(match u.int_in_range(0..=2)? {
                     0 => Self::Array(parts),
+                    1 if u.arbitrary()? => {
+                        let (name, case) = *u.choose(&RESERVED_CONTAINERS)?;
+                        $enum_case(name.into(), case.into(), parts)
+                    }
                     1 => Self::Enum { name: name(u)?, case: name(u)?, payload: parts },
                     _ => {
                         let fields = parts.into_iter().map(|part| Ok((name(u)?, part))).collect::<Result<_>>()?;
@@ -46,11 +55,32 @@ macro_rules! node {
     };
 }
 
-node!(Value {} of 9, u);
-node!(OwnedValue {
+node!(Value, Value::from_enum, {} of 9, u);
+node!(OwnedValue, |name, case, payload| OwnedValue::Enum { name, case, payload }, {
     9 => Self::Redacted { of: name(u)? },
     10 => Self::Opaque { of: name(u)?, shown: text(u)? }
 } of 11, u);
+
+const RESERVED_CONTAINERS: [(&str, &str); 7] = [
+    ("@Map", "entries"),
+    ("@Tuple", "items"),
+    ("@Set", "items"),
+    ("@Range", "half_open"),
+    ("@Range", "closed"),
+    ("@Thrown", "value"),
+    ("@Float", "NaN"),
+];
+
+/// Generates the name, the case and the text of an enum that stands for a value without parts, or nearly does.
+fn reserved_leaf(u: &mut Unstructured<'_>) -> Result<(&'static str, &'static str, Option<String>)> {
+    Ok(match u.int_in_range(0..=4)? {
+        0 => ("@Float", *u.choose(&["NaN", "inf", "-inf", "nan"])?, None),
+        1 => ("@Int", "decimal", Some(u.arbitrary::<i128>()?.to_string())),
+        2 => ("@Int", "decimal", Some(u.choose(&["9223372036854775808", "007", "5", "-", "1e9"])?.to_string())),
+        3 => ("@String", "hex", Some(u.choose(&["ff", "80c3", "FF", "f", "41", ""])?.to_string())),
+        _ => ("@String", "hex", Some(u.arbitrary::<Vec<u8>>()?.iter().map(|byte| format!("{byte:02x}")).collect())),
+    })
+}
 
 /// Generates a value: a leaf half of the time, otherwise a bush or, rarely, a chain.
 pub(super) fn value<N: Node>(u: &mut Unstructured<'_>) -> Result<N> {

@@ -22,6 +22,7 @@
 //! match replay.call(ENTRY_TASK, CallSite::new("env", "get", "env.read"), &args)? {
 //!     Answer::Value(value) => assert_eq!(value, Value::String("/root".into())), // into the interpreter's own
 //!     Answer::Error(_message) => unreachable!("raise it as the host would"),
+//!     Answer::Thrown(_error) => unreachable!("throw it as the host did"),
 //!     Answer::NotGranted => unreachable!("refuse it"),
 //!     Answer::NotDispatched => unreachable!("fail as for wrong arguments"),
 //!     Answer::NotRecordable => unreachable!("end the run as `Replay::recorded_end` says"),
@@ -123,6 +124,8 @@ pub enum Answer {
     Value(Value),
     /// The host's refusal, in its own words.
     Error(String),
+    /// The value that the operation [threw](crate::Thrown).
+    Thrown(Value),
     /// The task did not hold the capability.
     NotGranted,
     /// The call was granted and did not reach the host: its arguments were not admitted, say.
@@ -138,6 +141,12 @@ pub enum Answer {
     /// The recording ends before this call: it is cut off, or a limit stopped the recorded run. Stop the run; what was
     /// asked until here is as it was recorded.
     Incomplete,
+}
+
+impl Answer {
+    fn from_result(result: Value) -> Self {
+        result.into_thrown().map_or_else(Self::Value, Self::Thrown)
+    }
 }
 
 impl Replay {
@@ -390,7 +399,7 @@ impl Replay {
             Outcome::None => Ok(Answer::NotDispatched),
             Outcome::NotRecordable => Ok(Answer::NotRecordable),
             Outcome::Error(message) => Ok(Answer::Error(message.to_owned())),
-            Outcome::Value(packed) => Ok(Answer::Value(packed.unpack())),
+            Outcome::Value(packed) => Ok(Answer::from_result(packed.unpack())),
             Outcome::Partial(line) => self.answer_in_part(task, due, line, decoder),
         }
     }
@@ -404,7 +413,7 @@ impl Replay {
         decoder: &mut Decoder,
     ) -> Result<Answer, Divergence> {
         match decoded(decoder, line).to_value() {
-            Ok(value) => Ok(Answer::Value(value)),
+            Ok(value) => Ok(Answer::from_result(value)),
             Err(missing) => Err(self.findings.diverged(self.matching.unanswerable(task, due, &missing))),
         }
     }

@@ -298,7 +298,14 @@ struct Hex<'b>(&'b [u8]);
 
 impl fmt::Display for Hex<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        const DIGITS: &[u8; 16] = b"0123456789abcdef";
+        self.0.chunks(32).try_for_each(|bytes| {
+            let mut digits = [0; 64];
+            for (pair, byte) in digits.as_chunks_mut::<2>().0.iter_mut().zip(bytes) {
+                *pair = [DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]];
+            }
+            f.write_str(std::str::from_utf8(&digits[..2 * bytes.len()]).map_err(|_| fmt::Error)?)
+        })
     }
 }
 

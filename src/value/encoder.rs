@@ -109,10 +109,10 @@ impl Encoder {
     /// Writes the opening of a container. One that would nest too deep is replaced by an opaque of its type name.
     /// Returns whether its content is to be written.
     #[inline]
-    pub(super) fn begin_container(&mut self, type_name: &str, opening: impl Fragment) -> bool {
+    pub(super) fn begin_container<'n>(&mut self, type_name: impl FnOnce() -> &'n str, opening: impl Fragment) -> bool {
         const { assert!(MAX_VALUE_DEPTH == 128, "the text below has the number") };
         if self.depth == MAX_VALUE_DEPTH - 1 {
-            self.opaque(type_name, b"nested deeper than 128 levels");
+            self.opaque(type_name(), b"nested deeper than 128 levels");
             return false;
         }
         self.line.put(opening)

@@ -27,8 +27,8 @@ mod std_types;
 use crate::line::LINE_LIMIT;
 use crate::names::ValueCapture;
 
-pub use self::conventions::{EntryWriter, Thrown};
 pub(crate) use self::conventions::type_name_of_enum;
+pub use self::conventions::{EntryWriter, Thrown};
 pub(crate) use self::encoder::Encoder;
 pub use self::encoder::MAX_VALUE_DEPTH;
 pub(crate) use self::isolation::discard;

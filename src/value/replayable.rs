@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use super::{conventions, type_names};
 use super::writer::{TraceValue, ValueWriter};
+use super::{conventions, type_names};
 
 /// An owned value with no redacted or opaque part, which a replay can return to a program in place of the host.
 ///

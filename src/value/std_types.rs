@@ -1,16 +1,17 @@
 //! `TraceValue` for types of the standard library, so that an interpreter can write a field such as `Option<Rc<str>>`
 //! or `Vec<i64>` as it is.
 //!
-//! Of the integer types, those with a lossless conversion to `i64` are covered. A wider one has no single right form:
-//! the interpreter chooses whether to write it as a string, a float, or an opaque.
+//! What the format has no shape for is written as [`conventions`](super::conventions) says.
 
 use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::{Range, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToInclusive};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::type_names;
 use super::writer::{TraceValue, ValueWriter};
+use super::{conventions, type_names};
 
 macro_rules! leaves {
     ($( $type_name:ident: $( $type:ty ),+ => |$value:ident, $out:ident| $write:expr; )+) => { $( $(
@@ -35,14 +36,18 @@ leaves! {
     INT: i8, i16, i32, u8, u16, u32 => |value, out| out.int((*value).into());
     // No target has more than 64 bits.
     INT: isize => |value, out| out.int(*value as i64);
-    FLOAT: f64 => |value, out| out.float(*value);
-    FLOAT: f32 => |value, out| out.float((*value).into());
+    INT: u64 => |value, out| out.unsigned(*value);
+    INT: usize => |value, out| out.unsigned(*value as u64);
+    INT: i128 => |value, out| out.int128(*value);
+    FLOAT: f64 => |value, out| out.exact_float(*value);
+    FLOAT: f32 => |value, out| out.exact_float((*value).into());
     DURATION: Duration => |value, out| out.duration(*value);
     STRING: str => |value, out| out.string(value);
+    STRING: char => |value, out| out.string(value.encode_utf8(&mut [0; 4]));
 }
 
-/// Written as an array of its items. Bytes, too, are written as an array of integers; [`ValueWriter::bytes`] writes
-/// them as a string.
+/// Written as an array of its items. Bytes, too, are written as an array of integers;
+/// [`ValueWriter::byte_string`] writes them as a string.
 impl<T: TraceValue> TraceValue for [T] {
     fn type_name(&self) -> Cow<'_, str> {
         type_names::ARRAY.into()
@@ -101,19 +106,19 @@ forward! {
     [T: TraceValue, const N: usize] [T; N] => |value| value.as_slice();
 }
 
-/// Implements `TraceValue` for tuples, which are written as arrays.
+/// Implements `TraceValue` for tuples.
 macro_rules! tuples {
     ($( ($( $item:ident ),+) )+) => { $(
         impl<$( $item: TraceValue ),+> TraceValue for ($( $item, )+) {
             fn type_name(&self) -> Cow<'_, str> {
-                type_names::ARRAY.into()
+                conventions::TUPLE.into()
             }
 
             #[inline]
             #[allow(non_snake_case, reason = "each item is bound to the name of its type parameter")]
             fn write(&self, out: ValueWriter<'_>) {
                 let ($( $item, )+) = self;
-                out.array(|items| {
+                out.tuple(|items| {
                     $( items.item($item); )+
                 });
             }
@@ -122,3 +127,47 @@ macro_rules! tuples {
 }
 
 tuples! { (A) (A, B) (A, B, C) (A, B, C, D) }
+
+impl<K: TraceValue, V: TraceValue> TraceValue for BTreeMap<K, V> {
+    fn type_name(&self) -> Cow<'_, str> {
+        conventions::MAP.into()
+    }
+
+    fn write(&self, out: ValueWriter<'_>) {
+        out.map(|entries| entries.extend(self));
+    }
+}
+
+impl<T: TraceValue> TraceValue for BTreeSet<T> {
+    fn type_name(&self) -> Cow<'_, str> {
+        conventions::SET.into()
+    }
+
+    fn write(&self, out: ValueWriter<'_>) {
+        out.set(|items| items.extend(self));
+    }
+}
+
+macro_rules! ranges {
+    ($( [$( $generics:tt )*] $type:ty => |$range:ident| $method:ident($start:expr, $end:expr); )+) => { $(
+        impl<$( $generics )*> TraceValue for $type {
+            fn type_name(&self) -> Cow<'_, str> {
+                conventions::RANGE.into()
+            }
+
+            fn write(&self, out: ValueWriter<'_>) {
+                let $range = self;
+                out.$method($start, $end);
+            }
+        }
+    )+ };
+}
+
+ranges! {
+    [T: TraceValue] Range<T> => |range| range(&range.start, &range.end);
+    [T: TraceValue] RangeFrom<T> => |range| range(&range.start, &());
+    [T: TraceValue] RangeTo<T> => |range| range(&(), &range.end);
+    [] RangeFull => |_range| range(&(), &());
+    [T: TraceValue] RangeInclusive<T> => |range| range_inclusive(range.start(), range.end());
+    [T: TraceValue] RangeToInclusive<T> => |range| range_inclusive(&(), &range.end);
+}

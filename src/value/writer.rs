@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::fmt::{self, Write as _};
 use std::time::Duration;
 
+use super::conventions::type_name_of_enum;
 use super::encoder::Encoder;
 use super::type_names;
 use crate::line::{Either, Finite};
@@ -251,17 +252,20 @@ impl<'w> ValueWriter<'w> {
 impl Encoder {
     #[inline]
     fn begin_array(&mut self) -> bool {
-        self.begin_container(type_names::ARRAY, br#"{"type":"array","items":["#)
+        self.begin_container(|| type_names::ARRAY, br#"{"type":"array","items":["#)
     }
 
     #[inline]
     fn begin_enum(&mut self, name: &str, case: &str) -> bool {
-        self.begin_container(name, (br#"{"type":"enum","name":""#, name, br#"","case":""#, case, br#"","payload":["#))
+        self.begin_container(
+            || type_name_of_enum(name),
+            (br#"{"type":"enum","name":""#, name, br#"","case":""#, case, br#"","payload":["#),
+        )
     }
 
     #[inline]
     fn begin_struct(&mut self, name: &str) -> bool {
-        self.begin_container(name, (br#"{"type":"struct","name":""#, name, br#"","fields":["#))
+        self.begin_container(|| name, (br#"{"type":"struct","name":""#, name, br#"","fields":["#))
     }
 
     #[inline]

@@ -109,6 +109,9 @@ pub(crate) fn type_name(value: &OwnedValue) -> &str {
         OwnedValue::Duration { .. } => "Duration",
         OwnedValue::String(_) => "String",
         OwnedValue::Array(_) => "Array",
+        OwnedValue::Enum { name, .. } if name == "@Float" => "Float",
+        OwnedValue::Enum { name, .. } if name == "@Int" => "Int",
+        OwnedValue::Enum { name, .. } if name == "@String" => "String",
         OwnedValue::Enum { name, .. } | OwnedValue::Struct { name, .. } | OwnedValue::Resource { name, .. } => name,
         OwnedValue::Redacted { of } | OwnedValue::Opaque { of, .. } => of,
     }

@@ -29,6 +29,9 @@ pub(crate) fn as_owned(value: &Value) -> OwnedValue {
         Value::Unit => OwnedValue::Unit,
         Value::Bool(value) => OwnedValue::Bool(*value),
         Value::Int(value) => OwnedValue::Int(*value),
+        Value::Float(value) if value.is_nan() => reserved("@Float", "NaN", vec![]),
+        Value::Float(f64::INFINITY) => reserved("@Float", "inf", vec![]),
+        Value::Float(f64::NEG_INFINITY) => reserved("@Float", "-inf", vec![]),
         Value::Float(value) => OwnedValue::Float(*value),
         Value::Duration { ns } => OwnedValue::Duration { ns: *ns },
         Value::String(text) => OwnedValue::String(text.clone()),
@@ -41,5 +44,22 @@ pub(crate) fn as_owned(value: &Value) -> OwnedValue {
             fields: fields.iter().map(|(name, value)| (name.clone(), as_owned(value))).collect(),
         },
         Value::Resource { name, id } => OwnedValue::Resource { name: name.clone(), id: *id },
+        Value::Int128(value) => reserved("@Int", "decimal", vec![OwnedValue::String(value.to_string())]),
+        Value::Bytes(bytes) => {
+            let digits = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+            reserved("@String", "hex", vec![OwnedValue::String(digits)])
+        }
+        Value::Map(entries) => {
+            let pair = |(key, value): &(Value, Value)| OwnedValue::Array(vec![as_owned(key), as_owned(value)]);
+            reserved("@Map", "entries", entries.iter().map(pair).collect())
+        }
+        Value::Tuple(items) => reserved("@Tuple", "items", items.iter().map(as_owned).collect()),
+        Value::Set(items) => reserved("@Set", "items", items.iter().map(as_owned).collect()),
+        Value::Range(start, end) => reserved("@Range", "half_open", vec![as_owned(start), as_owned(end)]),
+        Value::RangeInclusive(start, last) => reserved("@Range", "closed", vec![as_owned(start), as_owned(last)]),
     }
+}
+
+fn reserved(name: &str, case: &str, payload: Vec<OwnedValue>) -> OwnedValue {
+    OwnedValue::Enum { name: name.into(), case: case.into(), payload }
 }

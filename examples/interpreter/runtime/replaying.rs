@@ -45,6 +45,7 @@ impl Replaying {
             }
             Ok(Recorded::Error(message)) if message == WOKEN => Err(Failure::stopped(WOKEN, self.stop(task))),
             Ok(Recorded::Error(message)) => Err(Failure::error(message)),
+            Ok(Recorded::Thrown(_)) => Err(self.end(task, RunOutcome::Invariant, "no operation of this host throws")),
             Ok(Recorded::NotGranted) => Err(Failure::NotGranted),
             // The call that exceeded a limit is the last one.
             Ok(Recorded::NotDispatched) if self.is_at_a_limit(task) => Err(Failure::Limit(self.end_of_run(task))),
@@ -124,6 +125,6 @@ fn dynamic(value: Value) -> Option<Dynamic> {
             fields.collect::<Option<Map>>()?.into()
         }
         Value::Resource { id, .. } => Dynamic::from(Document::replayed(id)),
-        Value::Enum { .. } => return None,
+        _ => return None,
     })
 }

@@ -37,13 +37,13 @@ impl TraceValue for Traced<'_> {
         } else if let Ok(int) = value.as_int() {
             out.int(int);
         } else if let Ok(float) = value.as_float() {
-            out.float(float);
+            out.exact_float(float);
         } else if let Ok(text) = value.as_immutable_string_ref() {
             out.string(&text);
         } else if let Ok(character) = value.as_char() {
             out.string(character.encode_utf8(&mut [0; 4]));
         } else if let Ok(bytes) = value.as_blob_ref() {
-            out.bytes(&bytes);
+            out.byte_string(&bytes);
         } else if let Ok(array) = value.as_array_ref() {
             out.array(|items| items.extend(array.iter().map(Traced)));
         } else if let Ok(map) = value.as_map_ref() {

@@ -10,7 +10,7 @@ use super::failure::{Failure, NO_ROOM, PANICKED};
 use super::host::{Answer, Args, Operation};
 use super::modules::files::File;
 use super::modules::kv::Store;
-use super::value::{BYTES, ENTRIES, TABLE, Traced};
+use super::value::{ENTRIES, TABLE, Traced};
 use super::{Ending, Run};
 
 /// Answers the calls of a run from a trace.
@@ -47,6 +47,7 @@ impl Replaying {
             Ok(Recorded::NotDispatched) if self.is_at_a_limit() => Err(self.end_as_recorded(run)),
             Ok(Recorded::NotDispatched) => Err(Failure::Arguments),
             Ok(Recorded::NotRecordable | Recorded::Stopped | Recorded::Perform) => Err(self.end_as_recorded(run)),
+            Ok(Recorded::Thrown(_)) => Err(stop(run, RunOutcome::Invariant, "no operation of this host throws")),
             Ok(Recorded::Incomplete) => Err(stop(run, RunOutcome::Cancelled, "the recording ends here")),
             // The report is in the conclusion.
             Err(_) => Err(stop(run, RunOutcome::Cancelled, "the replay diverged")),
@@ -90,6 +91,7 @@ fn lua_value(lua: &Lua, value: Value) -> mlua::Result<Option<mlua::Value>> {
         Value::Int(int) => mlua::Value::Integer(int),
         Value::Float(float) => mlua::Value::Number(float),
         Value::String(text) => mlua::Value::String(lua.create_string(text)?),
+        Value::Bytes(bytes) => mlua::Value::String(lua.create_string(bytes)?),
         Value::Array(items) => {
             let table = lua.create_table()?;
             for item in items {
@@ -106,10 +108,6 @@ fn lua_value(lua: &Lua, value: Value) -> mlua::Result<Option<mlua::Value>> {
             }
             mlua::Value::Table(table)
         }
-        Value::Enum { case, payload, .. } if case == BYTES => match payload.first() {
-            Some(Value::String(text)) => mlua::Value::String(lua.create_string(as_bytes(text))?),
-            _ => return Ok(None),
-        },
         Value::Enum { name, case, payload } if (name.as_str(), case.as_str()) == (TABLE, ENTRIES) => {
             let table = lua.create_table()?;
             for pair in payload {
@@ -123,11 +121,6 @@ fn lua_value(lua: &Lua, value: Value) -> mlua::Result<Option<mlua::Value>> {
             "Store" => mlua::Value::UserData(lua.create_any_userdata(Store::replayed(id))?),
             _ => return Ok(None),
         },
-        Value::Enum { .. } | Value::Duration { .. } => return Ok(None),
+        _ => return Ok(None),
     }))
-}
-
-/// Returns the bytes of a text in a `BYTES` case.
-fn as_bytes(text: &str) -> Vec<u8> {
-    text.chars().filter_map(|character| u8::try_from(character).ok()).collect()
 }

@@ -49,16 +49,6 @@ pub(super) const TABLE: &str = "Table";
 /// The enum case of tables that are neither arrays nor structs.
 pub(super) const ENTRIES: &str = "entries";
 
-const STRING: &str = "String";
-
-/// The enum case of strings that are not UTF-8. It carries a text with one character per byte, from which a replay
-/// restores the bytes. `ValueWriter::bytes` would lose them.
-pub(super) const BYTES: &str = "bytes";
-
-fn as_text(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| char::from(*byte)).collect()
-}
-
 /// Returns the name of the type that [`write`] writes.
 fn type_name(value: &Value) -> Cow<'static, str> {
     match value {
@@ -66,7 +56,7 @@ fn type_name(value: &Value) -> Cow<'static, str> {
         Value::Boolean(_) => "Bool".into(),
         Value::Integer(_) => "Int".into(),
         Value::Number(_) => "Float".into(),
-        Value::String(_) => STRING.into(),
+        Value::String(_) => "String".into(),
         Value::Table(table) => if is_sequence(table, MAX_PARTS) { "Array" } else { TABLE }.into(),
         Value::Function(_) => "Function".into(),
         Value::Thread(_) => "Coroutine".into(),
@@ -85,13 +75,8 @@ fn write(value: &Value, room: &Room, out: ValueWriter<'_>) {
         Value::Nil => out.unit(),
         Value::Boolean(truth) => out.bool(*truth),
         Value::Integer(int) => out.int(*int),
-        Value::Number(float) => out.float(*float),
-        Value::String(bytes) => match bytes.to_str() {
-            Ok(text) => out.string(&text),
-            Err(_) => {
-                out.enum_case(STRING, BYTES, |text| text.item_with(|out| out.string(&as_text(&bytes.as_bytes()))));
-            }
-        },
+        Value::Number(float) => out.exact_float(*float),
+        Value::String(bytes) => out.byte_string(&bytes.as_bytes()),
         Value::Table(table) => write_table(table, room, out),
         _ => match handle(value) {
             Some(id) => out.resource(&type_name(value), id),

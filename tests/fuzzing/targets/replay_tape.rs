@@ -5,7 +5,7 @@ use cove_trace::owned::{OwnedEvent, OwnedHostCall, OwnedOutcome, OwnedValue};
 use cove_trace::replay::{Answer, Completeness, Divergence, DivergenceKind, OpenError, Order, Verdict};
 use cove_trace::{
     Arena, CallSite, JsonlSink, RecordedValue, RecordingBackend, Replay, RunOutcome, TraceHeader, TraceReader,
-    TraceSink, ValueCapture,
+    TraceSink, Value, ValueCapture,
 };
 
 use super::generate::made_of;
@@ -318,10 +318,15 @@ fn expected(call: &OwnedHostCall) -> Option<Answer> {
         None => Answer::NotDispatched,
         Some(OwnedOutcome::Error(message)) => Answer::Error(message.clone()),
         Some(OwnedOutcome::NotRecordable) => Answer::NotRecordable,
-        Some(OwnedOutcome::Value(value)) => Answer::Value(whole(value)?),
+        Some(OwnedOutcome::Value(value)) => match whole(value)? {
+            Value::Enum { name, mut payload, .. } if name == "@Thrown" && payload.len() == 1 => {
+                Answer::Thrown(payload.remove(0))
+            }
+            value => Answer::Value(value),
+        },
     })
 }
 
-fn whole(value: &OwnedValue) -> Option<cove_trace::Value> {
+fn whole(value: &OwnedValue) -> Option<Value> {
     value.view(&Arena::new()).to_value().ok()
 }
