@@ -207,7 +207,8 @@ pub use replay::Replay;
 #[cfg(all(feature = "mmap", unix))]
 pub use sink::MappedFile;
 pub use sink::{
-    DumpOnPanic, Finished, JsonlSink, JsonlSinkBuilder, NullSink, RingSink, TeeSink, TraceSink, create_trace_file,
+    DumpOnPanic, FilterSink, Finished, JsonlSink, JsonlSinkBuilder, NullSink, RingSink, TeeSink, TraceSink,
+    create_trace_file,
 };
 pub use timing::Timing;
 pub use value::{

@@ -64,7 +64,8 @@ fn slices_are_arrays_and_tuples_are_tuples() {
     assert_written(&Box::<[u8]>::from([1, 2]), array);
     assert_written(&[(); 0], r#"{"type":"array","items":[]}"#);
 
-    let items = |items: &[&str]| format!(r#"{{"type":"enum","name":"@Tuple","case":"items","payload":[{}]}}"#, items.join(","));
+    let items =
+        |items: &[&str]| format!(r#"{{"type":"enum","name":"@Tuple","case":"items","payload":[{}]}}"#, items.join(","));
     let (int, text) = (r#"{"type":"int","value":1}"#, r#"{"type":"string","value":"x"}"#);
     let (bool, unit) = (r#"{"type":"bool","value":false}"#, r#"{"type":"unit"}"#);
     assert_written(&(1,), &items(&[int]));

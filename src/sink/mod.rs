@@ -4,6 +4,7 @@ mod backoff;
 mod builder;
 mod file;
 mod file_limit;
+mod filter;
 mod fork;
 mod jsonl;
 mod losses;
@@ -21,6 +22,7 @@ use std::sync::Arc;
 
 pub use self::builder::JsonlSinkBuilder;
 pub use self::file::{FreshFile, create_trace_file};
+pub use self::filter::FilterSink;
 pub use self::jsonl::{Finished, JsonlSink};
 #[cfg(all(feature = "mmap", unix))]
 pub use self::mapped::MappedFile;
