@@ -182,6 +182,34 @@ pub enum HostOutcome<'a> {
     NotRecordable,
 }
 
+impl<'a> HostOutcome<'a> {
+    /// Returns whether the operation failed: with an error message, or by [throwing](crate::Thrown) a value.
+    #[must_use]
+    pub fn is_failure(&self) -> bool {
+        match self {
+            Self::Error(_) => true,
+            Self::Value(value) => value.is_thrown(),
+            Self::NotRecordable => false,
+        }
+    }
+
+    /// Returns the value that the operation threw. `None` if it threw none, or if the value is redacted.
+    #[must_use]
+    pub fn thrown(&self) -> Option<RecordedValue<'a>> {
+        match self {
+            Self::Value(value) => value.thrown(),
+            Self::Error(_) | Self::NotRecordable => None,
+        }
+    }
+
+    /// Returns whether the call did not return: it panicked, or it was given up. A [`CallGuard`](crate::CallGuard)
+    /// records it.
+    #[must_use]
+    pub fn never_returned(&self) -> bool {
+        matches!(self, Self::Value(value) if value.is_never_returned())
+    }
+}
+
 /// The operation that a host call invokes, and the capability that it requires.
 ///
 /// An interpreter with a fixed set of operations can render each one's part of the line once, as a

@@ -167,6 +167,7 @@
 #[cfg(feature = "arbitrary")]
 mod arbitrary;
 mod arena;
+mod call_guard;
 pub mod check;
 pub mod compress;
 mod cost;
@@ -195,6 +196,7 @@ mod timing;
 mod value;
 
 pub use arena::Arena;
+pub use call_guard::{CallArgs, CallGuard, Snapshot};
 pub use encode::{EncodeOptions, encode_event, encode_header, with_line};
 pub use event::{
     CallSite, ENTRY_TASK, HeapSummary, HostCall, HostOutcome, RUNTIME_VERSION, RenderedCallSite, TRACE_FORMAT_VERSION,

@@ -13,7 +13,7 @@ const LAYERS: &[&[&str]] = &[
     &["event"],
     &["encode", "decode"],
     &["sink", "reader", "owned", "redact", "testing", "fuzzing"],
-    &["parallel", "replay", "arbitrary"],
+    &["call_guard", "parallel", "replay", "arbitrary"],
     &["check", "diff", "summary"],
 ];
 

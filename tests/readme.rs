@@ -122,6 +122,7 @@ fn call_again(replay: &Replay, task: &Task, operation: &Operation, args: &[Value
         Answer::Thrown(error) => Err(Failure::thrown(error.into())),
         Answer::NotGranted => Err(Failure::new("not granted")),
         Answer::NotDispatched => Err(Failure::new("wrong arguments")),
+        Answer::NeverReturned => Err(Failure::new("stop this task: the recorded call panicked or was given up")),
         Answer::Perform => operation.run(args), // the interpreter's own work, such as spawning a task
         Answer::Stopped => Err(Failure::new("stop this task: the recorded one was cancelled here")),
         Answer::NotRecordable | Answer::Incomplete => Err(Failure::new("end the run: nothing more was recorded")),

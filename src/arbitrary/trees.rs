@@ -61,13 +61,14 @@ node!(OwnedValue, |name, case, payload| OwnedValue::Enum { name, case, payload }
     10 => Self::Opaque { of: name(u)?, shown: text(u)? }
 } of 11, u);
 
-const RESERVED_CONTAINERS: [(&str, &str); 7] = [
+const RESERVED_CONTAINERS: [(&str, &str); 8] = [
     ("@Map", "entries"),
     ("@Tuple", "items"),
     ("@Set", "items"),
     ("@Range", "half_open"),
     ("@Range", "closed"),
     ("@Thrown", "value"),
+    ("@NeverReturned", "dropped"),
     ("@Float", "NaN"),
 ];
 

@@ -23,6 +23,7 @@
 //!     Answer::Value(value) => assert_eq!(value, Value::String("/root".into())), // into the interpreter's own
 //!     Answer::Error(_message) => unreachable!("raise it as the host would"),
 //!     Answer::Thrown(_error) => unreachable!("throw it as the host did"),
+//!     Answer::NeverReturned => unreachable!("stop what waits for the call"),
 //!     Answer::NotGranted => unreachable!("refuse it"),
 //!     Answer::NotDispatched => unreachable!("fail as for wrong arguments"),
 //!     Answer::NotRecordable => unreachable!("end the run as `Replay::recorded_end` says"),
@@ -126,6 +127,9 @@ pub enum Answer {
     Error(String),
     /// The value that the operation [threw](crate::Thrown).
     Thrown(Value),
+    /// The call did not return: a panic went through it, or it was given up. Stop what waits for it; the program must
+    /// not be able to catch this.
+    NeverReturned,
     /// The task did not hold the capability.
     NotGranted,
     /// The call was granted and did not reach the host: its arguments were not admitted, say.
@@ -145,6 +149,9 @@ pub enum Answer {
 
 impl Answer {
     fn from_result(result: Value) -> Self {
+        if result.is_never_returned() {
+            return Self::NeverReturned;
+        }
         result.into_thrown().map_or_else(Self::Value, Self::Thrown)
     }
 }

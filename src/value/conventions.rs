@@ -11,6 +11,7 @@
 //! | a range without its end | `@Range` | `half_open` | the first value and the end; unit where it has none |
 //! | a range with its end | `@Range` | `closed` | the first and the last value; unit where it has none |
 //! | a thrown value, as the outcome of a call | `@Thrown` | `value` | the value |
+//! | the outcome of a call that did not return | `@NeverReturned` | `panicked`, `dropped` | |
 //!
 //! A reader that does not know the conventions reads enums.
 
@@ -21,7 +22,6 @@ use super::recorded::RecordedValue;
 use super::replayable::Value;
 use super::type_names;
 use super::writer::{ItemWriter, TraceValue, ValueWriter};
-use crate::event::HostOutcome;
 
 const FLOAT: &str = "@Float";
 const INT: &str = "@Int";
@@ -31,6 +31,7 @@ pub(super) const TUPLE: &str = "@Tuple";
 pub(super) const SET: &str = "@Set";
 pub(super) const RANGE: &str = "@Range";
 const THROWN: &str = "@Thrown";
+const NEVER_RETURNED: &str = "@NeverReturned";
 
 const NAN: &str = "NaN";
 const INFINITE: &str = "inf";
@@ -213,25 +214,49 @@ impl<V: TraceValue> TraceValue for Thrown<V> {
     }
 }
 
-impl<'a> HostOutcome<'a> {
-    /// Returns whether the operation failed: with an error message, or by [throwing](Thrown) a value.
-    #[must_use]
-    pub fn is_failure(&self) -> bool {
-        match self {
-            Self::Error(_) => true,
-            Self::Value(value) => {
-                matches!(value, RecordedValue::Enum(_) | RecordedValue::Redacted { .. } | RecordedValue::Live(_))
-                    && value.type_name() == THROWN
-            }
-            Self::NotRecordable => false,
-        }
+/// The outcome of a call that did not return, as a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum NeverReturned {
+    /// A panic went through the call.
+    Panicked,
+    /// The call was given up: a future was dropped, or the interpreter returned early.
+    Dropped,
+}
+
+impl TraceValue for NeverReturned {
+    fn type_name(&self) -> Cow<'_, str> {
+        NEVER_RETURNED.into()
     }
 
-    /// Returns the value that the operation threw. `None` if it threw none, or if the value is redacted.
-    #[must_use]
-    pub fn thrown(&self) -> Option<RecordedValue<'a>> {
+    fn write(&self, out: ValueWriter<'_>) {
+        let case = match self {
+            Self::Panicked => "panicked",
+            Self::Dropped => "dropped",
+        };
+        out.enum_case(NEVER_RETURNED, case, |_| {});
+    }
+}
+
+impl<'a> RecordedValue<'a> {
+    /// Returns whether the result of a call has this reserved type, also if it is redacted.
+    fn is_reserved(&self, name: &str) -> bool {
+        matches!(self, Self::Enum(_) | Self::Redacted { .. } | Self::Live(_)) && self.type_name() == name
+    }
+
+    /// Returns whether this is the outcome of a call that threw a value.
+    pub(crate) fn is_thrown(&self) -> bool {
+        self.is_reserved(THROWN)
+    }
+
+    /// Returns whether this is the outcome of a call that never returned.
+    pub(crate) fn is_never_returned(&self) -> bool {
+        self.is_reserved(NEVER_RETURNED)
+    }
+
+    /// Returns the value that was thrown, if this is the outcome of a call that threw one.
+    pub(crate) fn thrown(&self) -> Option<RecordedValue<'a>> {
         match self {
-            Self::Value(RecordedValue::Enum(thrown)) if thrown.name == THROWN => match thrown.payload {
+            Self::Enum(thrown) if thrown.name == THROWN => match thrown.payload {
                 [value] => Some(*value),
                 _ => None,
             },
@@ -264,6 +289,11 @@ impl Value {
             _ => None,
         };
         value.unwrap_or(Self::Enum { name, case, payload })
+    }
+
+    /// Returns whether this is the outcome of a call that never returned.
+    pub(crate) fn is_never_returned(&self) -> bool {
+        matches!(self, Self::Enum { name, .. } if name == NEVER_RETURNED)
     }
 
     /// Takes the thrown value out of the value of an outcome; see [`Thrown`].

@@ -75,7 +75,7 @@ pub fn value_to_json<V: TraceValue + ?Sized>(value: &V, capture: ValueCapture) -
 }
 
 /// The type name of a value, even of one that panics when asked for it.
-fn type_name_of<V: TraceValue + ?Sized>(value: &V) -> Cow<'_, str> {
+pub(super) fn type_name_of<V: TraceValue + ?Sized>(value: &V) -> Cow<'_, str> {
     catch_unwind(AssertUnwindSafe(|| value.type_name())).unwrap_or_else(|panic| {
         discard(panic);
         Cow::Borrowed(UNKNOWN_TYPE)

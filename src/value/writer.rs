@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::conventions::type_name_of_enum;
 use super::encoder::Encoder;
 use super::type_names;
-use crate::line::{Either, Finite};
+use crate::line::{Either, Finite, Raw};
 
 /// A value of an interpreter, which a trace records without a copy, an allocation or a conversion into another tree.
 ///
@@ -230,6 +230,11 @@ impl<'w> ValueWriter<'w> {
         self.encoder.line.put((br#"{"type":"opaque","of":""#, of, br#"","shown":""#));
         self.encoder.shown(shown);
         self.encoder.line.put(b"\"}");
+    }
+
+    /// Writes a value that was encoded before.
+    pub(super) fn encoded(self, json: &str) {
+        self.encoder.line.put(Raw(json.as_bytes()));
     }
 
     /// Writes a string that is formatted into the line.

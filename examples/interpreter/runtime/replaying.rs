@@ -45,7 +45,9 @@ impl Replaying {
             }
             Ok(Recorded::Error(message)) if message == WOKEN => Err(Failure::stopped(WOKEN, self.stop(task))),
             Ok(Recorded::Error(message)) => Err(Failure::error(message)),
-            Ok(Recorded::Thrown(_)) => Err(self.end(task, RunOutcome::Invariant, "no operation of this host throws")),
+            Ok(Recorded::Thrown(_) | Recorded::NeverReturned) => {
+                Err(self.end(task, RunOutcome::Invariant, "no call of this host ends like this"))
+            }
             Ok(Recorded::NotGranted) => Err(Failure::NotGranted),
             // The call that exceeded a limit is the last one.
             Ok(Recorded::NotDispatched) if self.is_at_a_limit(task) => Err(Failure::Limit(self.end_of_run(task))),

@@ -47,7 +47,9 @@ impl Replaying {
             Ok(Recorded::NotDispatched) if self.is_at_a_limit() => Err(self.end_as_recorded(run)),
             Ok(Recorded::NotDispatched) => Err(Failure::Arguments),
             Ok(Recorded::NotRecordable | Recorded::Stopped | Recorded::Perform) => Err(self.end_as_recorded(run)),
-            Ok(Recorded::Thrown(_)) => Err(stop(run, RunOutcome::Invariant, "no operation of this host throws")),
+            Ok(Recorded::Thrown(_) | Recorded::NeverReturned) => {
+                Err(stop(run, RunOutcome::Invariant, "no call of this host ends like this"))
+            }
             Ok(Recorded::Incomplete) => Err(stop(run, RunOutcome::Cancelled, "the recording ends here")),
             // The report is in the conclusion.
             Err(_) => Err(stop(run, RunOutcome::Cancelled, "the replay diverged")),

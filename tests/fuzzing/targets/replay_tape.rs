@@ -322,6 +322,7 @@ fn expected(call: &OwnedHostCall) -> Option<Answer> {
             Value::Enum { name, mut payload, .. } if name == "@Thrown" && payload.len() == 1 => {
                 Answer::Thrown(payload.remove(0))
             }
+            Value::Enum { name, .. } if name == "@NeverReturned" => Answer::NeverReturned,
             value => Answer::Value(value),
         },
     })
