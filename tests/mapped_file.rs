@@ -22,8 +22,8 @@ use std::time::{Duration, Instant};
 use allocation_counter::measure;
 use common::scratch_dir::ScratchDir;
 use cove_trace::{
-    JsonlSink, MappedFile, ReadError, ReadErrorKind, RecordingBackend, TraceEvent, TraceHeader, TracePart, TraceReader,
-    TraceSink, ValueCapture, create_trace_file,
+    HeapSummary, JsonlSink, MappedFile, ReadError, ReadErrorKind, RecordingBackend, RunOutcome, TraceEvent,
+    TraceHeader, TracePart, TraceReader, TraceSink, ValueCapture, create_trace_file,
 };
 
 const MEGABYTE: usize = 1024 * 1024;
@@ -55,6 +55,10 @@ fn read(path: &Path) -> (Vec<u64>, Vec<ReadError>) {
         match part {
             TracePart::Header { .. } => {}
             TracePart::Event { event: TraceEvent::TaskSpawned { id, .. }, .. } => ids.push(id),
+            TracePart::Event {
+                event: TraceEvent::EntryExit { .. } | TraceEvent::HeapSummary(_) | TraceEvent::RunEnded { .. },
+                ..
+            } => {}
             TracePart::Event { event, .. } => panic!("nobody recorded {event:?}"),
             TracePart::Fault(error) => faults.push(error),
         }
@@ -211,6 +215,14 @@ fn in_a_process_of_its_own() {
         }
         "fork" => {
             fork_while_threads_write(place);
+            true
+        }
+        "overlay on ext4" => {
+            on_an_overlay(place, true);
+            true
+        }
+        "other overlay" => {
+            on_an_overlay(place, false);
             true
         }
         "copy on write" => {
@@ -397,6 +409,50 @@ fn a_file_system_that_copies_on_write_is_not_mapped() {
     assert_ended(ROLE, start_by(unshare, ROLE, &place.join("mounted")));
 }
 
+/// Most containers have an overlay. It says nothing of what is below it, so only a flag of ext4 proves that reserved
+/// blocks stay reserved.
+#[test]
+fn an_overlay_is_mapped_only_over_ext4() {
+    const SCRIPT: &str = r#"
+        mkdir -p "$1" && cd "$1" && { [ "$2" = disk ] || mount -t tmpfs below "$1" && cd "$1" ; } &&
+            mkdir lower upper work mounted &&
+            mount -t overlay overlay -o lowerdir=lower,upperdir=upper,workdir=work mounted || { echo "@$3"; exit; }
+        export "$4=$PWD/mounted"
+        shift 4
+        "$@"
+    "#;
+    if !Command::new("unshare").args(["--mount", "true"]).status().is_ok_and(|status| status.success()) {
+        return skipped("overlay: no mount namespace to be had");
+    }
+    let directory = ScratchDir::new("mapped-overlay");
+    let kind = Command::new("stat").args(["-f", "-c", "%t"]).arg(directory.path()).output().expect("stat runs");
+    let is_ext4 = kind.stdout.starts_with(b"ef53");
+    for (below, role) in
+        [("disk", if is_ext4 { "overlay on ext4" } else { "other overlay" }), ("tmpfs", "other overlay")]
+    {
+        let mut unshare = Command::new("unshare");
+        unshare.args(["--mount", "sh", "-c", SCRIPT, "sh"]).arg(directory.path().join(below)).args([
+            below,
+            NOT_ALLOWED,
+            PLACE,
+        ]);
+        unshare.arg(env::current_exe().unwrap());
+        assert_ended(role, start_by(unshare, role, directory.path()));
+    }
+}
+
+fn on_an_overlay(place: &Path, is_mapped: bool) {
+    let path = place.join("trace.jsonl");
+    let file = MappedFile::create(&path).expect("a file");
+    assert_eq!(file.is_mapped(), is_mapped);
+    let sink = JsonlSink::new(file, &header()).expect("a sink");
+    (0..1_000).for_each(|id| sink.record(&event(id)));
+    sink.finish().writer.close().expect("it can be cut");
+    let (ids, faults) = read(&path);
+    assert!(faults.is_empty(), "{faults:?}");
+    assert!(ids.into_iter().eq(0..1_000));
+}
+
 fn on_a_disk_that_copies_on_write(place: &Path) {
     let path = place.join("trace.jsonl");
     let file = MappedFile::create(&path).expect("a file");
@@ -449,6 +505,15 @@ fn fill_and_go_on(path: &Path, room: usize, make_room: impl FnOnce()) -> ErrorKi
     assert!(used + LEFT_OVER > room, "{used} bytes of {room} used");
     assert_attempts_are_few(&sink);
     let dropped = sink.dropped();
+    // Room is set aside for the events that close a run.
+    let (module, function, cpu, wait) = ("main", "main", Duration::ZERO, Duration::ZERO);
+    sink.record(&TraceEvent::EntryExit { module, function, cpu, wait });
+    sink.record(&TraceEvent::HeapSummary(HeapSummary::default()));
+    sink.record(&TraceEvent::RunEnded { outcome: RunOutcome::Success, message: Some("on a full disk") });
+    assert_eq!(sink.dropped(), dropped);
+    let bytes = fs::read(path).expect("it is there");
+    let end = bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
+    assert!(bytes[..end].ends_with(b"\"run_ended\",\"outcome\":\"success\",\"message\":\"on a full disk\"}\n"));
     make_room();
     // After a second the next event is an attempt.
     thread::sleep(Duration::from_millis(1_010));

@@ -353,6 +353,32 @@ fn a_writer_that_panics_when_it_is_dropped() {
 }
 
 #[test]
+fn a_writer_that_panics_when_it_is_dropped_by_a_sink_that_cannot_be_opened() {
+    struct Bomb;
+
+    impl Write for Bomb {
+        fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+            Err(ErrorKind::Other.into())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    impl Drop for Bomb {
+        fn drop(&mut self) {
+            unwind();
+        }
+    }
+
+    assert!(JsonlSink::new(Bomb, &header()).is_err());
+    let error = JsonlSink::builder(&header()).buffer(usize::MAX).open(Bomb).expect_err("no such buffer");
+    assert_eq!(error.kind(), ErrorKind::OutOfMemory);
+    assert!(JsonlSink::builder(&header()).line_limit(1).open(Bomb).is_err());
+}
+
+#[test]
 fn a_failure_after_each_byte_of_a_line() {
     let broken = OnWrite::Fail(ErrorKind::BrokenPipe);
     let whole = line(0);
@@ -550,6 +576,59 @@ fn errors_that_panic_when_they_are_dropped() {
     assert!(String::from_utf8(writer.0).unwrap().ends_with(&line(3)));
     // Its drop would panic here.
     std::mem::forget(last_error);
+}
+
+/// Two sinks whose writers record into each other, from two threads that are inside of both at once.
+#[test]
+fn writers_that_record_into_each_other_do_not_wait_for_each_other() {
+    /// Once told to, waits until both writers are in a write, and records into the other sink.
+    struct Crossing {
+        other: Arc<OnceLock<Weak<dyn TraceSink>>>,
+        both_write: Arc<std::sync::Barrier>,
+        crosses: Arc<std::sync::atomic::AtomicBool>,
+    }
+
+    impl Write for Crossing {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            if self.crosses.swap(false, Ordering::Relaxed) {
+                self.both_write.wait();
+                let other = self.other.get().and_then(Weak::upgrade).expect("both sinks are there");
+                other.record(&TraceEvent::TaskCancelled { id: 100 });
+                // The other writer may still be about to record into this sink.
+                self.both_write.wait();
+            }
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    let both_write = Arc::new(std::sync::Barrier::new(2));
+    let sinks = [(), ()].map(|()| {
+        let (other, crosses) = (Arc::default(), Arc::default());
+        let writer =
+            Crossing { other: Arc::clone(&other), both_write: Arc::clone(&both_write), crosses: Arc::clone(&crosses) };
+        (Arc::new(JsonlSink::new(writer, &header()).expect("the header is written")), other, crosses)
+    });
+    for (own, other) in [(0, 1), (1, 0)] {
+        let other: Arc<dyn TraceSink> = sinks[other].0.clone();
+        sinks[own].1.set(Arc::downgrade(&other)).ok().expect("set once");
+        sinks[own].2.store(true, Ordering::Relaxed);
+    }
+    let (done, wait) = mpsc::channel();
+    for (sink, ..) in &sinks {
+        let (sink, done) = (Arc::clone(sink), done.clone());
+        thread::spawn(move || {
+            sink.record(&TraceEvent::TaskCancelled { id: 1 });
+            done.send(sink.dropped()).expect("the test waits");
+        });
+    }
+    for _ in &sinks {
+        wait.recv_timeout(Duration::from_secs(20)).expect("neither waits for the other");
+    }
+    assert!(sinks.iter().all(|(sink, ..)| sink.dropped() == 1), "the events of the writers are counted");
 }
 
 /// As a writer does that traces its own work, or a panic hook that records the writer's panic.

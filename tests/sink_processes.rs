@@ -146,13 +146,13 @@ fn children_forked_while_threads_record_leave_the_trace_alone() {
             .collect();
         for _ in 0..100 {
             fork(|| {
-                let was_silent = !sink.is_recording();
                 sink.record(&TraceEvent::TaskCancelled { id: u64::MAX });
                 sink.flush();
                 // The child's own sink works.
                 let own = JsonlSink::new(Vec::new(), &header()).unwrap();
                 own.record(&TraceEvent::TaskCancelled { id: 1 });
-                was_silent && sink.dropped() == 0 && sink.last_error().is_none() && own.finish().writer.len() > 100
+                // The event that the child recorded into its parent's sink.
+                sink.dropped() == 1 && sink.last_error().is_none() && own.finish().writer.len() > 100
             })
             .assert_ends_well();
         }
@@ -186,19 +186,18 @@ fn children_forked_while_threads_record_into_a_ring_leave_it_alone() {
         }
         for _ in 0..FORKS {
             fork(|| {
-                let was_silent = !ring.is_recording();
                 ring.record(&TraceEvent::TaskCancelled { id: u64::MAX });
                 let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
                     let _dump = ring.dump_on_panic(|| Ok(std::io::sink()));
                     std::panic::resume_unwind(Box::new("the child's own"));
                 }));
                 let is_refused = ring.dump(&mut std::io::sink()).is_err();
-                let knows_nothing = ring.overwritten() == 0 && ring.dropped() == 0 && ring.last_error().is_none();
+                let counts_its_own = ring.overwritten() == 0 && ring.dropped() == 1 && ring.last_error().is_none();
                 // The child's own ring works.
                 let own = RingSink::new(1024, &header());
                 own.record(&TraceEvent::TaskCancelled { id: 1 });
                 let own = own.dump(&mut Vec::new()).is_ok();
-                was_silent && panicked.is_err() && is_refused && knows_nothing && own
+                panicked.is_err() && is_refused && counts_its_own && own
             })
             .assert_ends_well();
         }
@@ -232,6 +231,59 @@ fn a_sink_dropped_or_finished_in_a_forked_child_writes_nothing() {
         assert!(ids(&path).is_empty());
         sink.unwrap().record(&TraceEvent::TaskCancelled { id: 1 });
         assert_eq!(ids(&path), [0, 1]);
+    }
+}
+
+/// A program that goes into the background by a fork, with a sink that it opened before: nothing is recorded, and the
+/// program can tell.
+#[test]
+fn a_program_that_forks_after_opening_its_sink_is_told_what_it_lost() {
+    let directory = ScratchDir::new("daemon");
+    let path = directory.path().join("trace.jsonl");
+    for buffer in [0, 64 * 1024] {
+        let sink = JsonlSink::builder(&header()).buffer(buffer).create(&path).unwrap();
+        fork(|| {
+            for id in 0..10 {
+                // As an interpreter does for each event.
+                if sink.is_recording() {
+                    sink.record(&TraceEvent::TaskCancelled { id });
+                }
+            }
+            sink.record(&TraceEvent::RunEnded { outcome: RunOutcome::Success, message: None });
+            sink.flush();
+            sink.dropped() == 11
+        })
+        .assert_ends_well();
+        assert_eq!(sink.dropped(), 0);
+        drop(sink);
+        assert!(ids(&path).is_empty());
+    }
+}
+
+/// What a log rotator's `copytruncate` does: the lines so far are copied, and the file is truncated under the sink.
+#[test]
+fn a_file_that_is_truncated_goes_on_without_a_hole() {
+    let directory = ScratchDir::new("copytruncate");
+    let path = directory.path().join("trace.jsonl");
+    let copied = directory.path().join("trace.jsonl.1");
+    let truncate = || {
+        fs::copy(&path, &copied).unwrap();
+        File::options().write(true).open(&path).unwrap().set_len(0).unwrap();
+    };
+    for is_created_first in [true, false] {
+        let sink = if is_created_first {
+            JsonlSink::new(create_trace_file(&path).unwrap(), &header()).unwrap()
+        } else {
+            JsonlSink::builder(&header()).create(&path).unwrap()
+        };
+        (0..5).for_each(|id| sink.record(&TraceEvent::TaskCancelled { id }));
+        truncate();
+        (5..9).for_each(|id| sink.record(&TraceEvent::TaskCancelled { id }));
+        assert_eq!(sink.finish().dropped, 0);
+        assert_eq!(ids(&copied), [0, 1, 2, 3, 4]);
+        let rest = fs::read_to_string(&path).unwrap();
+        let expected: String = (5..9).map(|id| format!("{{\"event\":\"task_cancelled\",\"id\":{id}}}\n")).collect();
+        assert_eq!(rest, expected);
     }
 }
 
@@ -280,7 +332,7 @@ fn a_child_forked_by_a_value_does_not_write_the_line() {
     let sink = JsonlSink::new(create_trace_file(&path).unwrap(), &header()).unwrap();
     let value = Forks(RefCell::default());
     sink.record(&print_call(&[RecordedValue::Live(&value)], None));
-    value.0.take().unwrap_or_else(|| process::end(!sink.is_recording())).assert_ends_well();
+    value.0.take().unwrap_or_else(|| process::end(sink.dropped() == 1)).assert_ends_well();
     assert_eq!(fs::read_to_string(&path).unwrap().lines().count(), 2);
 }
 

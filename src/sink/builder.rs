@@ -4,13 +4,13 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
 
-use super::file::create_with;
+use super::file::{Access, create_with};
 use super::file_limit::room_in;
 use super::fork::ForkGuard;
 use super::jsonl::JsonlSink;
 #[cfg(all(feature = "mmap", unix))]
 use super::mapped::MappedFile;
-use super::output::{Limits, Output};
+use super::output::{Limits, Output, drop_writer};
 use crate::encode::{EncodeOptions, encode_header};
 use crate::event::TraceHeader;
 use crate::line::LINE_LIMIT;
@@ -117,7 +117,7 @@ impl<'h> JsonlSinkBuilder<'h> {
     /// Those of [`create_trace_file`](super::create_trace_file) and of [`open_file`](Self::open_file). The text has the
     /// path.
     pub fn create(self, path: impl AsRef<Path>) -> io::Result<JsonlSink<File>> {
-        create_with(path.as_ref(), |file| self.open_file(file))
+        create_with(path.as_ref(), Access::Append, |file| self.open_file(file))
     }
 
     /// Creates a [`MappedFile`] at `path` and opens it. Starts a thread.
@@ -129,7 +129,7 @@ impl<'h> JsonlSinkBuilder<'h> {
     /// Those of [`MappedFile::create`] and of [`open`](Self::open). The text has the path.
     #[cfg(all(feature = "mmap", unix))]
     pub fn create_mapped(self, path: impl AsRef<Path>) -> io::Result<JsonlSink<MappedFile>> {
-        create_with(path.as_ref(), |file| {
+        create_with(path.as_ref(), Access::Anywhere, |file| {
             let room = room_in(&file)?;
             let file = MappedFile::over(file)?;
             // A mapped file asks for the limit whenever it grows.
@@ -140,7 +140,20 @@ impl<'h> JsonlSinkBuilder<'h> {
 
     /// `room` is how many bytes may be written at all.
     fn open_within<W: Write>(self, writer: W, room: u64) -> io::Result<JsonlSink<W>> {
-        // The guard comes before the header: a failure must leave nothing written.
+        // All that can fail comes before the header: a failure must leave nothing written.
+        let (guard, buffer, header) = match self.prepare() {
+            Ok(prepared) => prepared,
+            Err(error) => {
+                drop_writer(writer);
+                return Err(error);
+            }
+        };
+        let options = EncodeOptions::new(self.header.values).line_limit(self.line_limit);
+        let limits = Limits { trace: self.byte_limit.min(room), file: room };
+        JsonlSink::start(Output::new(writer, buffer, self.buffer_size, limits), &header, options, guard)
+    }
+
+    fn prepare(&self) -> io::Result<(ForkGuard, Vec<u8>, Vec<u8>)> {
         let guard = ForkGuard::new()?;
         let mut buffer = Vec::new();
         buffer.try_reserve_exact(self.buffer_size)?;
@@ -152,8 +165,6 @@ impl<'h> JsonlSinkBuilder<'h> {
             let text = format!("the header takes {} bytes, and a line may have {}", header.len(), self.line_limit);
             return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
         }
-        let options = EncodeOptions::new(self.header.values).line_limit(self.line_limit);
-        let limits = Limits { trace: self.byte_limit.min(room), file: room };
-        JsonlSink::start(Output::new(writer, buffer, self.buffer_size, limits), &header, options, guard)
+        Ok((guard, buffer, header))
     }
 }

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// The file is new: it is created in the directory of `path` under the temporary name `.cove-trace.PID.N`, with
 /// owner-only permissions from its first byte (mode 0600 on Unix, whatever the umask), and then renamed to `path`. A
 /// reader of the old file, or a run that still records into it, keeps it whole. Other hard links to the old file keep
-/// it, too.
+/// it, too. It is open for appending, so a program that truncates it leaves no hole before the next line.
 ///
 /// To write a header before the old file is replaced, use
 /// [`JsonlSinkBuilder::create`](super::JsonlSinkBuilder::create).
@@ -23,13 +23,24 @@ use std::sync::atomic::{AtomicU64, Ordering};
 ///
 /// The text has the path. A failure leaves what was at `path` as it was.
 pub fn create_trace_file(path: impl AsRef<Path>) -> io::Result<File> {
-    create_with(path.as_ref(), Ok)
+    create_with(path.as_ref(), Access::Append, Ok)
+}
+
+/// How a new file is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Access {
+    /// Each write goes to the end, wherever that is. So a program that truncates the file leaves no hole before the
+    /// next line.
+    Append,
+    /// Each write goes to a place of its own. On Linux, a write to a place appends if the file is open for appending.
+    #[cfg(all(feature = "mmap", unix))]
+    Anywhere,
 }
 
 /// Creates a file, passes it to `open`, and puts it at `path` if that succeeds. Adds the path to every error.
-pub(super) fn create_with<T>(path: &Path, open: impl FnOnce(File) -> io::Result<T>) -> io::Result<T> {
+pub(super) fn create_with<T>(path: &Path, access: Access, open: impl FnOnce(File) -> io::Result<T>) -> io::Result<T> {
     let create = || {
-        let FreshFile { file, name } = FreshFile::create(path)?;
+        let FreshFile { file, name } = FreshFile::create_for(path, access)?;
         let opened = open(file)?;
         name.persist()?;
         Ok(opened)
@@ -71,9 +82,12 @@ impl FreshFile {
     ///
     /// Those of [`create_trace_file`], without the path in their text.
     pub fn create(path: impl AsRef<Path>) -> io::Result<Self> {
-        let path = path.as_ref();
+        Self::create_for(path.as_ref(), Access::Append)
+    }
+
+    fn create_for(path: &Path, access: Access) -> io::Result<Self> {
         refuse_unless_regular(path)?;
-        let (file, temporary) = create_beside(path)?;
+        let (file, temporary) = create_beside(path, access)?;
         let fresh = Self { file, name: TemporaryName { temporary, path: path.to_owned(), is_removed: false } };
         set_owner_only(&fresh.file)?;
         Ok(fresh)
@@ -165,13 +179,13 @@ fn refuse_unless_regular(path: &Path) -> io::Result<()> {
 }
 
 /// Creates a file in the directory of `path`, and returns it with its name.
-fn create_beside(path: &Path) -> io::Result<(File, PathBuf)> {
+fn create_beside(path: &Path, access: Access) -> io::Result<(File, PathBuf)> {
     static NUMBER: AtomicU64 = AtomicU64::new(0);
     loop {
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let temporary = path.with_file_name(temporary_name(number));
         let mut options = OpenOptions::new();
-        options.read(true).write(true).create_new(true);
+        options.read(true).write(true).append(access == Access::Append).create_new(true);
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         match options.open(&temporary) {

@@ -10,8 +10,8 @@ use super::TraceSink;
 use super::builder::JsonlSinkBuilder;
 use super::fork::ForkGuard;
 use super::losses::Losses;
-use super::mutex::ReentryDetectingMutex;
-use super::output::{Output, catch_panic, closes_a_run};
+use super::mutex::ForeignCodeMutex;
+use super::output::{Output, closes_a_run, drop_writer};
 use super::sync::AtomicBool;
 use crate::encode::{EncodeOptions, Line, with_whole_line};
 use crate::event::{TraceEvent, TraceHeader};
@@ -36,15 +36,16 @@ use crate::event::{TraceEvent, TraceHeader};
 /// - A failed flush loses nothing by itself and is kept as the [last error](Self::last_error).
 /// - `Interrupted` is retried. `WouldBlock` is a failure, so give the sink a blocking writer.
 /// - An event that the writer records into its own sink (or that a panic hook records when the writer panics) is
-///   dropped.
+///   dropped. One that it records into another sink is dropped if another thread uses that sink at this moment.
 ///
 /// A writer with a buffer of its own ([`BufWriter`](io::BufWriter)) makes the count inexact, because it reports bytes
 /// as written that are not. Use [`buffer`](JsonlSinkBuilder::buffer) instead.
 ///
-/// In a forked child (Unix) the parent's sink records nothing: [`record`](TraceSink::record) returns,
-/// [`is_recording`](TraceSink::is_recording) is false, and dropping the sink leaves the writer untouched, its `Drop`
-/// included. The child can create a sink of its own. A child made by `_Fork` or a raw `clone` system call is not
-/// recognised.
+/// In a forked child (Unix) the parent's sink writes nothing: it counts each event as [dropped](Self::dropped), and
+/// dropping the sink leaves the writer untouched, its `Drop` included. The writer that [`finish`](Self::finish) returns
+/// in a child is the parent's; forget it if its `Drop` writes. The child can create a sink of its own, and a program
+/// that goes into the background by a fork must create its sink after that. A child made by `_Fork` or a raw `clone`
+/// system call is not recognised.
 ///
 /// No library can prevent two things. A file that reaches the process's limit on the size of files (`ulimit -f`) raises
 /// `SIGXFSZ`, which ends the program, unless the sink knows the limit: it does if it was opened by
@@ -79,7 +80,7 @@ pub struct JsonlSink<W: Write> {
     /// What `Output::is_refusing` returned last. It is read outside the lock, so that an event that will be lost need
     /// not be encoded.
     is_refusing: AtomicBool,
-    output: ReentryDetectingMutex<Output<W>>,
+    output: ForeignCodeMutex<Output<W>>,
     losses: Losses,
 }
 
@@ -125,7 +126,7 @@ impl<W: Write> JsonlSink<W> {
             options,
             guard,
             is_refusing: AtomicBool::new(false),
-            output: ReentryDetectingMutex::new(output),
+            output: ForeignCodeMutex::new(output),
             losses: Losses::default(),
         };
         sink.output.get_mut().put_header(header)?;
@@ -183,18 +184,18 @@ impl<W: Write> JsonlSink<W> {
     /// Whether the event is lost, so that it need not be encoded. Counts it if it is.
     #[cold]
     fn refuses(&self, event: &TraceEvent<'_>) -> bool {
-        if closes_a_run(event) {
+        if closes_a_run(event) || !self.guard.is_owner() {
             return false;
         }
         // On re-entry the event is encoded, and counted by `send`.
-        !self.guard.is_owner() || self.output.try_with(|output| output.refuses(&self.losses)) == Some(true)
+        self.output.try_with(|output| output.refuses(&self.losses)) == Some(true)
     }
 
     #[inline]
     fn send(&self, line: Line<'_>, event: &TraceEvent<'_>) {
         // Checked after encoding, because a value's own code may fork.
         if !self.guard.is_owner() {
-            return;
+            return self.losses.add_dropped(1);
         }
         let sent = self.output.try_with(|output| {
             if !output.put(line, event, &self.losses) {
@@ -219,13 +220,9 @@ impl<W: Write + Send> TraceSink for JsonlSink<W> {
             return;
         }
         let written = with_whole_line(event, self.options, |line| self.send(line, event));
-        if written.is_none() && self.guard.is_owner() {
-            self.losses.add_unwritten_line(self.options);
+        if written.is_none() {
+            self.losses.add_unwritten_line(self.options, &self.guard);
         }
-    }
-
-    fn is_recording(&self) -> bool {
-        self.guard.is_owner()
     }
 }
 
@@ -235,12 +232,7 @@ impl<W: Write> Drop for JsonlSink<W> {
         let output = self.output.get_mut();
         if self.guard.is_owner() {
             output.flush_buffer(&self.losses);
-            let writer = output.take_writer();
-            // The sink is gone, so there is no place to keep the error.
-            let _ = catch_panic(|| {
-                drop(writer);
-                Ok(())
-            });
+            drop_writer(output.take_writer());
         } else {
             // The parent's writer also writes whatever its `Drop` would write here.
             std::mem::forget(output.take_writer());

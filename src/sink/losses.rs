@@ -4,6 +4,7 @@ use std::io;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 
+use super::fork::ForkGuard;
 use super::sync::{AtomicU64, Mutex};
 use crate::encode::EncodeOptions;
 use crate::value::discard;
@@ -32,8 +33,12 @@ impl Losses {
     /// Counts an event that the encoder did not write.
     #[cold]
     #[inline(never)]
-    pub(super) fn add_unwritten_line(&self, options: EncodeOptions) {
+    pub(super) fn add_unwritten_line(&self, options: EncodeOptions, guard: &ForkGuard) {
         self.add_dropped(1);
+        if !guard.is_owner() {
+            // Another thread may have held the lock of the last error during the fork.
+            return;
+        }
         let text = format!("the line of an event is longer than {} bytes, or than free memory", options.line_limit);
         self.set_last_error(io::Error::other(text));
     }

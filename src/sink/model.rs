@@ -6,7 +6,7 @@ use std::sync::{Arc, Weak};
 use loom::thread;
 
 use super::losses::Losses;
-use super::mutex::ReentryDetectingMutex;
+use super::mutex::ForeignCodeMutex;
 use super::{JsonlSink, RingSink, TraceSink};
 use crate::encode::{encode_event, encode_header};
 use crate::event::{TraceEvent, TraceHeader};
@@ -34,8 +34,8 @@ fn events(trace: Vec<u8>) -> String {
 fn one_thread_at_a_time_holds_the_lock_and_none_waits_for_itself() {
     loom::model(|| {
         // Loom reports two threads that use the cell at once.
-        let mutex = Arc::new(ReentryDetectingMutex::new(loom::cell::Cell::new(0)));
-        let work = |mutex: &ReentryDetectingMutex<loom::cell::Cell<u32>>| {
+        let mutex = Arc::new(ForeignCodeMutex::new(loom::cell::Cell::new(0)));
+        let work = |mutex: &ForeignCodeMutex<loom::cell::Cell<u32>>| {
             let inner = mutex.try_with(|value| {
                 value.set(value.get() + 1);
                 mutex.try_with(|_| ())
@@ -55,8 +55,8 @@ fn three_threads_take_turns() {
     let mut model = loom::model::Builder::new();
     model.preemption_bound = Some(3);
     model.check(|| {
-        let mutex = Arc::new(ReentryDetectingMutex::new(0));
-        let add = |mutex: &ReentryDetectingMutex<u32>| assert_eq!(mutex.try_with(|value| *value += 1), Some(()));
+        let mutex = Arc::new(ForeignCodeMutex::new(0));
+        let add = |mutex: &ForeignCodeMutex<u32>| assert_eq!(mutex.try_with(|value| *value += 1), Some(()));
         let others = [(); 2].map(|()| {
             let mutex = Arc::clone(&mutex);
             thread::spawn(move || add(&mutex))

@@ -276,6 +276,15 @@ fn flush(writer: &mut impl Write) -> io::Result<()> {
     }
 }
 
+/// Drops a writer. A panic in its `Drop` goes no further.
+pub(super) fn drop_writer<W>(writer: W) {
+    // There is no sink, so there is no place to keep the error.
+    let _ = catch_panic(|| {
+        drop(writer);
+        Ok(())
+    });
+}
+
 /// Runs the writer's code and turns a panic into an error.
 #[inline]
 pub(super) fn catch_panic<T>(code: impl FnOnce() -> io::Result<T>) -> io::Result<T> {

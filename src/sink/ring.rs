@@ -23,8 +23,8 @@ use crate::event::{TraceEvent, TraceHeader};
 /// Events are encoded on the thread that records, outside the lock, which is held only to copy a line. Values, and the
 /// writer of a dump, may record into the ring themselves. Recording allocates nothing in steady state.
 ///
-/// In a forked child (Unix) the parent's ring records nothing and cannot be dumped, because another thread may have
-/// held the lock during the fork. The child can create a ring of its own. A child made by `_Fork` or a raw `clone`
+/// In a forked child (Unix) the parent's ring counts each event as [dropped](Self::dropped) and cannot be dumped, because
+/// another thread may have held the lock during the fork. The child can create a ring of its own. A child made by `_Fork` or a raw `clone`
 /// system call is not recognised.
 ///
 /// ```
@@ -173,7 +173,7 @@ impl TraceSink for RingSink {
         let recorded = with_whole_line(event, self.options, |line| {
             // Checked after encoding, because a value's own code may fork.
             if !self.guard.is_owner() {
-                return;
+                return self.losses.add_dropped(1);
             }
             let line = line.bytes();
             let kept = self.lock().push(line);
@@ -185,13 +185,9 @@ impl TraceSink for RingSink {
                 ));
             }
         });
-        if recorded.is_none() && self.guard.is_owner() {
-            self.losses.add_unwritten_line(self.options);
+        if recorded.is_none() {
+            self.losses.add_unwritten_line(self.options, &self.guard);
         }
-    }
-
-    fn is_recording(&self) -> bool {
-        self.guard.is_owner()
     }
 }
 
@@ -245,13 +241,13 @@ pub struct DumpOnPanic<'r, W: Write, F: FnOnce() -> io::Result<W>> {
 
 impl<W: Write, F: FnOnce() -> io::Result<W>> Drop for DumpOnPanic<'_, W, F> {
     fn drop(&mut self) {
-        if self.was_panicking || !thread::panicking() || !self.ring.guard.is_owner() {
-            return;
-        }
         let Some(open) = self.open.take() else { return };
-        // A second panic that leaves a `drop` would abort the process.
-        let dumped = catch_panic(|| open().and_then(|mut out| self.ring.dump(&mut out)));
-        if let Err(error) = dumped {
+        let dumps = !self.was_panicking && thread::panicking() && self.ring.guard.is_owner();
+        // A second panic that leaves a `drop` would abort the process. So the closure is also dropped inside.
+        let dumped = catch_panic(|| if dumps { open().and_then(|mut out| self.ring.dump(&mut out)) } else { Ok(()) });
+        if let Err(error) = dumped
+            && self.ring.guard.is_owner()
+        {
             self.ring.losses.set_last_error(error);
         }
     }

@@ -32,7 +32,7 @@ impl Window {
     /// The bytes read as zeros until they are filled. If the disk has no room for them, that is an error here, and
     /// cannot be a signal later.
     pub(super) fn open(file: &File, start: u64, len: usize) -> io::Result<Self> {
-        refuse_copy_on_write(file)?;
+        require_lasting_reservations(file)?;
         reserve(file, start, len)?;
         fill(file, start, len)?;
         let map = MmapOptions::new().offset(start).len(len).map_raw(file)?;
@@ -119,14 +119,31 @@ fn reserve(file: &File, start: u64, len: usize) -> io::Result<()> {
     }
 }
 
-/// Refuses file systems that write each block to a new place. There a reserved block is no guarantee: a page that was
-/// written back needs another block when it is stored to again, and a full disk then raises a signal.
+/// Refuses file systems on which a reserved block is not known to stay reserved.
+///
+/// A file system that writes each block to a new place needs another block when a page that was written back is stored
+/// to again, and a full disk then raises a signal. Such are btrfs, bcachefs, ZFS, F2FS and NILFS. (On btrfs a file
+/// without copy-on-write is no exception: each store to a clean page reserves a block again.)
 #[cfg(any(target_os = "linux", target_os = "android"))]
-fn refuse_copy_on_write(file: &File) -> io::Result<()> {
+fn require_lasting_reservations(file: &File) -> io::Result<()> {
+    // The numbers of `statfs(2)`.
+    const EXT4: u32 = 0xef53;
+    const XFS: u32 = 0x5846_5342;
+    const TMPFS: u32 = 0x0102_1994;
+    const OVERLAY: u32 = 0x794c_7630;
+    let keeps = match file_system(file)? {
+        EXT4 | XFS | TMPFS => true,
+        // It hands everything on to the file system below, whose kind it does not tell. This flag is one of ext4 alone.
+        OVERLAY => has_extents_of_ext4(file),
+        _ => false,
+    };
+    if keeps { Ok(()) } else { Err(io::ErrorKind::Unsupported.into()) }
+}
+
+#[cfg(any(target_os = "linux", target_os = "android"))]
+fn file_system(file: &File) -> io::Result<u32> {
     use std::os::fd::AsRawFd;
 
-    /// The magic numbers of btrfs, bcachefs, ZFS and NILFS, from `statfs(2)` and their sources.
-    const COPY_ON_WRITE: [u32; 4] = [0x9123_683e, 0xca45_1a4e, 0x2fc1_2fc1, 0x0000_3434];
     let mut about = std::mem::MaybeUninit::<libc::statfs>::uninit();
     // SAFETY: the descriptor is open while `file` is borrowed, and the pointer is to room for a whole `statfs`.
     if unsafe { libc::fstatfs(file.as_raw_fd(), about.as_mut_ptr()) } != 0 {
@@ -136,12 +153,24 @@ fn refuse_copy_on_write(file: &File) -> io::Result<()> {
     let kind = unsafe { about.assume_init() }.f_type;
     // The type differs between platforms; the numbers have 32 bits.
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::unnecessary_cast)]
-    let kind = kind as u32;
-    if COPY_ON_WRITE.contains(&kind) { Err(io::ErrorKind::Unsupported.into()) } else { Ok(()) }
+    Ok(kind as u32)
+}
+
+/// Whether the file has the flag `FS_EXTENT_FL`, which `linux/fs.h` reserves for ext4.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+fn has_extents_of_ext4(file: &File) -> bool {
+    use std::os::fd::AsRawFd;
+
+    const FS_EXTENT_FL: libc::c_long = 0x0008_0000;
+    // The kernel stores an int, although the number of the call says long.
+    let mut flags: libc::c_long = 0;
+    // SAFETY: the descriptor is open while `file` is borrowed, and the pointer is to room for a long.
+    let result = unsafe { libc::ioctl(file.as_raw_fd(), libc::FS_IOC_GETFLAGS, &raw mut flags) };
+    result == 0 && flags & FS_EXTENT_FL != 0
 }
 
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
-fn refuse_copy_on_write(_: &File) -> io::Result<()> {
+fn require_lasting_reservations(_: &File) -> io::Result<()> {
     Ok(())
 }
 

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use self::ahead::Ahead;
 use self::memory::Window;
 use super::backoff::is_lack_of_room;
-use super::file::create_with;
+use super::file::{Access, create_with};
 use super::fork::ForkGuard;
 
 /// A trace file that is mapped into memory: a write is a copy, without a system call, and other processes see it at
@@ -24,7 +24,7 @@ use super::fork::ForkGuard;
 ///
 /// - The file grows by a megabyte at a time, for which the disk reserves blocks before it is mapped. So a full disk, or
 ///   the process's limit on the size of files, is an error of a write, which then writes nothing, and never a signal. A
-///   nearly full disk is used in smaller steps.
+///   nearly full disk is used in smaller steps. Four kilobytes are set aside for the events that close a run.
 /// - A thread named `cove-trace-map` prepares the next megabyte. It has all signals blocked, so it takes none that the
 ///   program waits for.
 /// - The last byte of each write, the newline of a line, is stored after all others. A killed process leaves no line
@@ -36,13 +36,18 @@ use super::fork::ForkGuard;
 /// - In a forked child writing is an error, and dropping leaves the file alone. A child made by `_Fork` or a raw
 ///   `clone` system call is not recognised.
 ///
-/// The file is written with a system call per event where mapping is unsafe or impossible: on file systems that cannot
-/// reserve blocks or that copy on write (btrfs, ZFS), on systems other than Linux and Android, and if no thread can be
-/// started. [`is_mapped`](Self::is_mapped) tells.
+/// The file is mapped on ext4, XFS and tmpfs, which keep the blocks that they reserved, and on an overlay over ext4, as
+/// most containers have. Elsewhere it is written with a system call per event: on other file systems, on systems other
+/// than Linux and Android, and if no thread can be started. [`is_mapped`](Self::is_mapped) tells.
 ///
-/// No library can survive another program that truncates the file while it is mapped: the next store beyond its end
-/// raises `SIGBUS`, which ends the program. So do not use a log rotator's `copytruncate` on it. Renaming or deleting
-/// the file, or replacing it by [`create_trace_file`](super::create_trace_file), does no harm.
+/// No library can survive the following while the file is mapped. Each raises `SIGBUS`, which ends the program:
+///
+/// - Another program truncates the file, and a store goes beyond its end. So do not use a log rotator's `copytruncate`
+///   on it. Renaming or deleting the file, or replacing it by [`create_trace_file`](super::create_trace_file), does no
+///   harm.
+/// - The disk reports an error.
+/// - The file was cloned (`cp --reflink`) on XFS, or is in a snapshot, and the disk is full: then a store needs a new
+///   block.
 ///
 /// ```
 /// use cove_trace::{JsonlSink, RecordingBackend, TraceEvent, TraceHeader, TraceSink, ValueCapture};
@@ -73,6 +78,17 @@ struct Mapping {
     ahead: Ahead,
 }
 
+/// The last bytes of the file are kept for the events that close a run, so that a full disk has them, too.
+const SET_ASIDE: usize = 4096;
+
+/// Whether these bytes are the line of such an event, perhaps after a newline.
+fn closes_a_run(bytes: &[u8]) -> bool {
+    let line = bytes.strip_prefix(b"\n").unwrap_or(bytes);
+    line.strip_prefix(br#"{"event":""#).is_some_and(|kind| {
+        [&b"entry_exit\""[..], b"heap_summary\"", b"run_ended\""].iter().any(|closing| kind.starts_with(closing))
+    })
+}
+
 impl MappedFile {
     /// Creates the file at `path` by the rules of [`create_trace_file`](super::create_trace_file), maps it and starts
     /// its thread. For a file that gets its header before it replaces an old one, use
@@ -83,7 +99,7 @@ impl MappedFile {
     /// Those of [`create_trace_file`](super::create_trace_file). If the disk has no room for 64 KiB, or the process may
     /// not write a file of that size. If the system has no memory to watch for forks.
     pub fn create(path: impl AsRef<Path>) -> io::Result<Self> {
-        create_with(path.as_ref(), Self::over)
+        create_with(path.as_ref(), Access::Anywhere, Self::over)
     }
 
     /// Maps `file`, which is empty and belongs to this process alone.
@@ -155,8 +171,11 @@ impl Write for MappedFile {
 
 impl Mapping {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if bytes.len() > self.window.room() {
-            self.need_next()?;
+        if bytes.len() + SET_ASIDE > self.window.room()
+            && let Err(error) = self.need_next()
+            && !(closes_a_run(bytes) && bytes.len() <= self.window.room())
+        {
+            return Err(error);
         }
         Ok(self.window.append(bytes))
     }
