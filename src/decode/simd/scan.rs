@@ -7,18 +7,18 @@ use crate::cost::count_examined;
 
 /// The bytes before the next quote, backslash or control character, and what follows them.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Plain<'a> {
+pub(in crate::decode) struct Plain<'a> {
     bytes: &'a [u8],
     is_ascii: bool,
     /// Those bytes, and what follows them.
     all: &'a [u8],
-    pub(super) rest: &'a [u8],
+    pub(in crate::decode) rest: &'a [u8],
 }
 
 impl<'a> Plain<'a> {
     /// What `bytes` begin with; made for names, which are short.
     #[inline(always)]
-    pub(super) fn name(bytes: &'a [u8]) -> Self {
+    pub(in crate::decode) fn name(bytes: &'a [u8]) -> Self {
         if let Some(block) = bytes.first_chunk::<16>() {
             let (ends, high) = string_ends_and_high(block);
             if ends != 0 {
@@ -30,7 +30,7 @@ impl<'a> Plain<'a> {
 
     /// What `bytes` begin with; made for texts, which are of any length.
     #[inline(always)]
-    pub(super) fn text(bytes: &'a [u8]) -> Self {
+    pub(in crate::decode) fn text(bytes: &'a [u8]) -> Self {
         // Whatever is shorter than this asks for no decision by its length.
         if let Some(block) = bytes.first_chunk::<WIDE>() {
             let wide = Native::new(block);
@@ -43,13 +43,13 @@ impl<'a> Plain<'a> {
     }
 
     #[inline(always)]
-    pub(super) fn len(&self) -> usize {
+    pub(in crate::decode) fn len(&self) -> usize {
         self.bytes.len()
     }
 
     /// The bytes as text, if they are UTF-8.
     #[inline(always)]
-    pub(super) fn to_str(self) -> Option<&'a str> {
+    pub(in crate::decode) fn to_str(self) -> Option<&'a str> {
         if self.is_ascii {
             // SAFETY: ASCII is UTF-8.
             Some(unsafe { str::from_utf8_unchecked(self.bytes) })
@@ -61,7 +61,7 @@ impl<'a> Plain<'a> {
 
 /// What `text` holds from `start` up to the next quote, if that is all plain.
 #[inline]
-pub(super) fn up_to_quote(text: &str, start: usize) -> Option<&str> {
+pub(in crate::decode) fn up_to_quote(text: &str, start: usize) -> Option<&str> {
     if !text.is_char_boundary(start) {
         return None;
     }

@@ -9,10 +9,10 @@ use self::portable::Block;
 use self::sse2::Block;
 
 /// Bytes that a [`Wide`] holds.
-pub(super) const WIDE: usize = 64;
+pub(in crate::decode) const WIDE: usize = 64;
 
 /// Sixty-four bytes.
-pub(super) trait Wide: Copy {
+pub(in crate::decode) trait Wide: Copy {
     /// # Safety
     ///
     /// The machine has what the type asks for. No other function can be called without one of these.
@@ -32,13 +32,13 @@ pub(super) trait Wide: Copy {
 /// Whether [`Avx2`] can be used.
 #[cfg(target_arch = "x86_64")]
 #[inline]
-pub(super) fn has_avx2() -> bool {
+pub(in crate::decode) fn has_avx2() -> bool {
     std::arch::is_x86_feature_detected!("avx2")
 }
 
 /// Four blocks as any machine of this architecture has them.
 #[derive(Clone, Copy)]
-pub(super) struct Native {
+pub(in crate::decode) struct Native {
     first: Block,
     second: Block,
     third: Block,
@@ -47,7 +47,7 @@ pub(super) struct Native {
 
 impl Native {
     #[inline(always)]
-    pub(super) fn new(bytes: &[u8; WIDE]) -> Self {
+    pub(in crate::decode) fn new(bytes: &[u8; WIDE]) -> Self {
         let (blocks, _) = bytes.as_chunks::<16>();
         Self {
             first: Block::load(&blocks[0]),
@@ -59,7 +59,7 @@ impl Native {
 
     /// Bytes that are not the same in both.
     #[inline(always)]
-    pub(super) fn differing(self, other: Self) -> u64 {
+    pub(in crate::decode) fn differing(self, other: Self) -> u64 {
         !joined(
             self.first.same(other.first),
             self.second.same(other.second),
@@ -108,7 +108,7 @@ fn joined(first: u32, second: u32, third: u32, fourth: u32) -> u64 {
 
 /// The bits of sixteen bytes that are a quote, a backslash or a control character, and of those that are not ASCII.
 #[inline(always)]
-pub(super) fn string_ends_and_high(bytes: &[u8; 16]) -> (u32, u32) {
+pub(in crate::decode) fn string_ends_and_high(bytes: &[u8; 16]) -> (u32, u32) {
     let block = Block::load(bytes);
     (block.string_ends(), block.high())
 }
@@ -204,7 +204,7 @@ mod avx2 {
 
     /// That there is one shows that the machine has AVX2.
     #[derive(Clone, Copy)]
-    pub(in super::super) struct Avx2(__m256i, __m256i);
+    pub(in crate::decode) struct Avx2(__m256i, __m256i);
 
     #[target_feature(enable = "avx2")]
     #[inline]

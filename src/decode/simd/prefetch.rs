@@ -10,7 +10,7 @@ const MOST: usize = 1024;
 /// Asks for what lies behind `line`, as much as it is long. Lines mostly follow each other, and the machine's own
 /// asking stops at the end of each page. Nothing is read, so it does not matter what is there, or whether anything is.
 #[inline(always)]
-pub(super) fn behind(line: &[u8]) {
+pub(in crate::decode) fn prefetch_after(line: &[u8]) {
     #[cfg(target_arch = "x86_64")]
     for start in (0..line.len().min(MOST)).step_by(64) {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};

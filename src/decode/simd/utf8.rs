@@ -12,14 +12,14 @@ use crate::cost::count_examined;
 
 /// The text that `bytes` are, if they are UTF-8.
 #[inline]
-pub(super) fn text(bytes: &[u8]) -> Option<&str> {
+pub(in crate::decode) fn text(bytes: &[u8]) -> Option<&str> {
     start(bytes, bytes.len())
 }
 
 /// The text that the first `len` of `bytes` are, if they are UTF-8. The others don't count; where there are some, it is
 /// quicker.
 #[inline]
-pub(super) fn start(bytes: &[u8], len: usize) -> Option<&str> {
+pub(in crate::decode) fn start(bytes: &[u8], len: usize) -> Option<&str> {
     let text = &bytes[..len];
     // SAFETY: it is UTF-8.
     is_utf8(bytes, len).then(|| unsafe { str::from_utf8_unchecked(text) })
