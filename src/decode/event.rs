@@ -1,18 +1,28 @@
 //! Events on the slow path.
 
+use std::sync::LazyLock;
 use std::time::Duration;
+
+use memchr::memmem::Finder;
 
 use super::error::DecodeErrorKind;
 use super::lexer::{Decoded, Lexer};
 use super::object::{initial, read_object};
-use super::schema::{EventKind, Key, LineKind, OutcomeKind, events, outcomes};
+use super::schema::{EventKind, Key, Kind as _, LineKind, OutcomeKind, events, outcomes};
+use crate::cost::count_examined;
 use crate::event::{CallSite, HeapSummary, HostCall, HostOutcome, TraceEvent};
 use crate::names::RunOutcome;
 use crate::value::RecordedValue;
 
+static KEY_FINDER: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("\"event\""));
+
 impl<'a> Lexer<'a, '_> {
     /// Reads a line that has to be an event.
     pub(super) fn event_line(&mut self) -> Decoded<TraceEvent<'a>> {
+        if let Some(event) = self.guessed_event() {
+            return Ok(event);
+        }
+        self.restart();
         let (kind, name) = self.line_kind()?;
         let LineKind::Event(kind) = kind else {
             let misplaced = self.fault(name, DecodeErrorKind::SecondHeader, "an event", "a second trace_header");
@@ -22,6 +32,24 @@ impl<'a> Lexer<'a, '_> {
         let event = self.event(kind)?;
         self.end()?;
         Ok(event)
+    }
+
+    /// Reads an event whose kind is guessed, which saves looking ahead over its arguments. Reading checks the guess.
+    fn guessed_event(&mut self) -> Option<TraceEvent<'a>> {
+        self.at = KEY_FINDER.find(self.bytes())?;
+        count_examined(self.at);
+        self.key().ok()?;
+        self.white_space();
+        if self.peek() != Some(b':') {
+            return None;
+        }
+        self.colon().ok()?;
+        let kind = EventKind::parse(self.string("a name").ok()?)?;
+        self.at = 0;
+        self.white_space();
+        let event = self.event(kind).ok()?;
+        self.end().ok()?;
+        Some(event)
     }
 
     /// Returns the kind of the line and the offset of its name.

@@ -53,9 +53,9 @@ static UP_TO: [u128; 16] = {
 };
 
 impl Key {
-    /// Finds the key that `bytes` begin with, in quotes and without escapes.
-    #[inline]
-    pub(super) fn at_start(bytes: &[u8]) -> Option<Self> {
+    /// Finds the key that `bytes` begin with, in quotes and without escapes. Returns the length with the quotes, too.
+    #[inline(always)]
+    pub(super) fn at_start(bytes: &[u8]) -> Option<(Self, usize)> {
         let [b'"', rest @ ..] = bytes else { return None };
         let text = match rest.first_chunk::<16>() {
             Some(text) => *text,
@@ -67,9 +67,10 @@ impl Key {
         };
         count_examined(text.len());
         let (ends, _) = string_ends_and_high(&text);
-        let word = u128::from_le_bytes(text) & UP_TO.get(ends.trailing_zeros() as usize)?;
+        let len = ends.trailing_zeros() as usize;
+        let word = u128::from_le_bytes(text) & UP_TO.get(len)?;
         let entry = &TABLE[hash(word)];
-        (entry.text == word).then_some(entry.key)
+        (entry.text == word).then_some((entry.key, len + 2))
     }
 
     /// Finds the key of this name.
@@ -86,7 +87,7 @@ mod tests {
     fn a_key_is_known_by_all_of_its_bytes() {
         for expected in Key::ALL {
             let name = expected.name();
-            assert_eq!(Key::at_start(format!("\"{name}\":0").as_bytes()), Some(*expected));
+            assert_eq!(Key::at_start(format!("\"{name}\":0").as_bytes()), Some((*expected, name.len() + 2)));
             assert_eq!(Key::parse(name), Some(*expected));
             for wrong in [format!("\"{name}"), format!("{name}\":0"), format!("\"{name}\\\":0")] {
                 assert_eq!(Key::at_start(wrong.as_bytes()), None, "{wrong}");

@@ -35,11 +35,20 @@ impl<'a, 's> Lexer<'a, 's> {
         Self { text, is_cut, at: 0, depth: 0, arena, scratch, skipped_used: 0 }
     }
 
+    /// Goes back to the start of the line.
+    pub(super) fn restart(&mut self) {
+        (self.at, self.depth, self.skipped_used) = (0, 0, 0);
+        self.scratch.values.clear();
+        self.scratch.fields.clear();
+        self.scratch.skipped.clear();
+    }
+
     pub(super) fn bytes(&self) -> &'a [u8] {
         self.text.as_bytes()
     }
 
-    fn rest(&self) -> &'a [u8] {
+    #[inline(always)]
+    pub(super) fn rest(&self) -> &'a [u8] {
         &self.bytes()[self.at..]
     }
 
@@ -109,18 +118,24 @@ impl<'a, 's> Lexer<'a, 's> {
         Ok(true)
     }
 
-    /// Passes a key. Returns it, or its name if no object has such a key.
-    #[inline]
-    pub(super) fn key(&mut self) -> Decoded<Result<Key, &'a str>> {
-        if let Some(key) = Key::at_start(self.rest()) {
-            self.at += key.name().len() + 2;
-            return Ok(Ok(key));
+    /// Passes a key. Returns `None` if no object has such a key.
+    #[inline(always)]
+    pub(super) fn key(&mut self) -> Decoded<Option<Key>> {
+        match Key::at_start(self.rest()) {
+            Some((key, len)) => {
+                self.at += len;
+                Ok(Some(key))
+            }
+            None => self.unusual_key(),
         }
+    }
+
+    #[inline(never)]
+    fn unusual_key(&mut self) -> Decoded<Option<Key>> {
         if self.peek() != Some(b'"') {
             return Err(self.misplaced("a key"));
         }
-        let name = self.string("a key")?;
-        Ok(Key::parse(name).ok_or(name))
+        self.string("a key").map(Key::parse)
     }
 
     /// Reads a string. It borrows from the line unless it holds an escape.
@@ -287,6 +302,10 @@ impl<'a, 's> Lexer<'a, 's> {
     }
 
     pub(super) fn float(&mut self) -> Decoded<f64> {
+        if let Some((number, len)) = self.short_float() {
+            self.at += len;
+            return Ok(number);
+        }
         let start = self.at;
         let token = self.number(FLOAT)?;
         match number::parse_float(token) {
@@ -297,8 +316,28 @@ impl<'a, 's> Lexer<'a, 's> {
         }
     }
 
+    /// Passes a number of any kind.
+    pub(super) fn pass_number(&mut self) -> Decoded<()> {
+        match self.short_float() {
+            Some((_, len)) => {
+                self.at += len;
+                Ok(())
+            }
+            None => self.number("a value").map(drop),
+        }
+    }
+
+    /// Returns the number at hand and its length, unless it is long or wrong.
+    #[inline]
+    fn short_float(&self) -> Option<(f64, usize)> {
+        let (number, rest) = number::short_float(self.rest())?;
+        let len = self.rest().len() - rest.len();
+        count_examined(len);
+        (!rest.first().is_some_and(number::is_part)).then_some((number, len))
+    }
+
     /// Passes a number and returns its token.
-    pub(super) fn number(&mut self, expected: &'static str) -> Decoded<&'a str> {
+    fn number(&mut self, expected: &'static str) -> Decoded<&'a str> {
         if !matches!(self.peek(), Some(b'-' | b'0'..=b'9')) {
             return Err(self.unexpected(expected));
         }

@@ -61,7 +61,7 @@ impl Lexer<'_, '_> {
             self.white_space();
             let found = self.key()?;
             self.colon()?;
-            if found == Ok(key) {
+            if found == Some(key) {
                 return Ok(Some(self.at));
             }
             self.pass_value()?;
@@ -122,7 +122,7 @@ impl Lexer<'_, '_> {
     fn pass_scalar(&mut self) -> Decoded<()> {
         match self.peek() {
             Some(b'"') => self.pass_string(),
-            Some(b'-' | b'0'..=b'9') => self.number("a value").map(drop),
+            Some(b'-' | b'0'..=b'9') => self.pass_number(),
             _ if WORDS.into_iter().any(|word| self.take_word(word)) => Ok(()),
             _ if self.ends_inside_a_word() => Err(self.end_of_text("a value")),
             _ => Err(self.misplaced("a value")),
@@ -133,7 +133,7 @@ impl Lexer<'_, '_> {
     fn pass_key(&mut self) -> Decoded<()> {
         let key = self.key()?;
         self.colon()?;
-        if let Some(index) = DISCRIMINATORS.iter().position(|discriminator| key == Ok(*discriminator)) {
+        if let Some(index) = DISCRIMINATORS.iter().position(|discriminator| key == Some(*discriminator)) {
             self.cache_discriminator(index);
         }
         Ok(())

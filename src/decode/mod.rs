@@ -68,23 +68,24 @@ impl Decoder {
     /// the line.
     #[inline]
     pub fn decode_event<'a>(&'a mut self, line: &'a [u8]) -> Result<TraceEvent<'a>, DecodeError> {
-        simd::prefetch_after(line);
-        self.arena.clear();
-        let Self { arena, scratch, sites } = self;
-        let mut canonical = Canonical::new(line, true, arena, sites, scratch);
-        let event = canonical.event().filter(|_| canonical.at_end());
-        canonical.finish();
-        match event {
+        let mut decoder = self.start_line();
+        match decoder.canonical_event(line) {
             Some(event) => Ok(event),
-            None => slow_path(line, arena, scratch, |lexer| lexer.event_line()),
+            None => decoder.event_slowly(line),
         }
+    }
+
+    /// Starts another line.
+    #[inline]
+    pub(crate) fn start_line(&mut self) -> LineDecoder<'_> {
+        self.arena.clear();
+        LineDecoder { arena: &self.arena, scratch: &mut self.scratch, sites: &mut self.sites }
     }
 
     /// Decodes an event like [`decode_event`](Self::decode_event), by the slow path alone.
     #[cfg(any(test, feature = "__fuzzing"))]
     pub(crate) fn decode_event_slowly<'a>(&'a mut self, line: &'a [u8]) -> Result<TraceEvent<'a>, DecodeError> {
-        self.arena.clear();
-        slow_path(line, &self.arena, &mut self.scratch, |lexer| lexer.event_line())
+        self.start_line().event_slowly(line)
     }
 
     /// Decodes the line of a header, with or without its newline. Memory stays below nine times the length of the line.
@@ -104,8 +105,7 @@ impl Decoder {
     ///
     /// Returns an error if the text is not exactly one value. The error is the first fault.
     pub fn decode_value<'a>(&'a mut self, text: &'a [u8]) -> Result<RecordedValue<'a>, DecodeError> {
-        self.arena.clear();
-        let Self { arena, scratch, sites } = self;
+        let LineDecoder { arena, scratch, sites } = self.start_line();
         let mut canonical = Canonical::new(text, true, arena, sites, scratch);
         let value = canonical.value().filter(|_| canonical.at_end());
         canonical.finish();
@@ -120,6 +120,41 @@ impl Decoder {
     pub(crate) fn decode_value_slowly<'a>(&'a mut self, text: &'a [u8]) -> Result<RecordedValue<'a>, DecodeError> {
         self.arena.clear();
         slow_path(text, &self.arena, &mut self.scratch, |lexer| lexer.lone_value())
+    }
+}
+
+/// The parts of a decoder that hold the event of one line.
+pub(crate) struct LineDecoder<'a> {
+    arena: &'a Arena,
+    scratch: &'a mut Scratch<'static>,
+    sites: &'a mut Sites,
+}
+
+impl<'a> LineDecoder<'a> {
+    /// Decodes a line by the canonical path.
+    #[inline(always)]
+    fn canonical_event(&mut self, line: &'a [u8]) -> Option<TraceEvent<'a>> {
+        let mut canonical = Canonical::new(line, true, self.arena, self.sites, self.scratch);
+        let event = canonical.event().filter(|_| canonical.at_end());
+        canonical.finish();
+        event
+    }
+
+    /// Decodes the first of several lines by the canonical path. Returns the event and the length of the line without
+    /// its newline.
+    #[inline(always)]
+    pub(crate) fn first_canonical_event(&mut self, lines: &'a [u8]) -> Option<(TraceEvent<'a>, usize)> {
+        let mut canonical = Canonical::new(lines, false, self.arena, self.sites, self.scratch);
+        let event = canonical.event().filter(|_| canonical.take_line_end());
+        let len = lines.len() - canonical.finish();
+        simd::prefetch_after(&lines[..len]);
+        event.map(|event| (event, len))
+    }
+
+    /// Decodes a line by the slow path.
+    #[inline(never)]
+    pub(crate) fn event_slowly(&mut self, line: &'a [u8]) -> Result<TraceEvent<'a>, DecodeError> {
+        slow_path(line, self.arena, self.scratch, |lexer| lexer.event_line())
     }
 }
 

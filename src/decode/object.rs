@@ -12,8 +12,7 @@ macro_rules! read_object {
         while let Some(key) = $lexer.next_member(&mut members)? {
             match key {
                 $($(Key::$key => $member = $lexer.$read()?,)+)*
-                // The discriminator, which is known to be a string.
-                _ => $lexer.pass_string()?,
+                _ => $lexer.discriminator_again($shape)?,
             }
         }
         $result
@@ -75,10 +74,8 @@ impl Lexer<'_, '_> {
             self.white_space();
         }
         let start = self.at;
-        let key = match self.key()? {
-            Ok(key) if members.shape.set.contains(key) => key,
-            Ok(key) => return Err(self.unknown_key(start, members.shape, key.name())),
-            Err(name) => return Err(self.unknown_key(start, members.shape, name)),
+        let Some(key) = self.key()?.filter(|key| members.shape.set.contains(*key)) else {
+            return Err(self.unknown_key(start, members.shape));
         };
         if !members.given.insert(key) {
             let expected = format!("each key of {} once", members.shape.what());
@@ -88,8 +85,19 @@ impl Lexer<'_, '_> {
         Ok(Some(key))
     }
 
+    /// Passes the discriminator of an object that is read as one of this shape.
+    pub(super) fn discriminator_again(&mut self, shape: &Shape<'_>) -> Decoded<()> {
+        let start = self.at;
+        if self.string("a name")? == shape.name {
+            return Ok(());
+        }
+        Err(self.fault(start, DecodeErrorKind::UnknownName, shape.name, "another name"))
+    }
+
     #[cold]
-    fn unknown_key(&self, start: usize, shape: &Shape<'_>, name: &str) -> Box<DecodeError> {
+    fn unknown_key(&mut self, start: usize, shape: &Shape<'_>) -> Box<DecodeError> {
+        self.at = start;
+        let name = self.string("a key").unwrap_or_default();
         let keys: Vec<_> = shape.keys.iter().map(|key| key.name()).collect();
         let expected = format!("a key of {} ({})", shape.what(), keys.join(", "));
         self.fault(start, DecodeErrorKind::UnknownKey, expected, format!("the key {}", quoted(name)))

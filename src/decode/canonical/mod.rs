@@ -133,10 +133,13 @@ impl<'a, 's> Canonical<'a, 's> {
         self.rest.len() + self.cut
     }
 
-    /// Whether a line ends here.
+    /// Returns whether the line ends here, and passes a carriage return before its newline.
     #[inline(always)]
-    pub(super) fn at_line_end(&self) -> bool {
-        matches!(self.rest, [b'\n', ..] | [b'\r', b'\n', ..])
+    pub(super) fn take_line_end(&mut self) -> bool {
+        if let [b'\r', rest @ ..] = self.rest {
+            self.rest = rest;
+        }
+        matches!(self.rest, [b'\n', ..])
     }
 
     /// Whether nothing but white space is left.
@@ -368,43 +371,43 @@ impl<'a, 's> Canonical<'a, 's> {
         Some(text)
     }
 
-    #[inline]
+    #[inline(always)]
     fn unsigned(&mut self) -> Option<u64> {
         let (number, rest) = number::unsigned(self.rest)?;
         self.rest = rest;
         Some(number)
     }
 
-    #[inline]
+    #[inline(always)]
     fn signed(&mut self) -> Option<i64> {
         let (number, rest) = number::signed(self.rest)?;
         self.rest = rest;
         Some(number)
     }
 
-    #[inline]
+    #[inline(always)]
     fn float(&mut self) -> Option<f64> {
         let (number, rest) = number::float(self.rest)?;
         self.rest = rest;
         Some(number)
     }
 
-    #[inline]
+    #[inline(always)]
     fn nanoseconds(&mut self) -> Option<Duration> {
         self.unsigned().map(Duration::from_nanos)
     }
 
-    #[inline]
+    #[inline(always)]
     fn unsigned_or_null(&mut self) -> Option<Option<u64>> {
         if self.take("null") { Some(None) } else { self.unsigned().map(Some) }
     }
 
-    #[inline]
+    #[inline(always)]
     fn nanoseconds_or_null(&mut self) -> Option<Option<Duration>> {
         Some(self.unsigned_or_null()?.map(Duration::from_nanos))
     }
 
-    #[inline]
+    #[inline(always)]
     fn text_or_null(&mut self) -> Option<Option<&'a str>> {
         if self.take("null") {
             return Some(None);
@@ -413,7 +416,7 @@ impl<'a, 's> Canonical<'a, 's> {
         self.text().map(Some)
     }
 
-    #[inline]
+    #[inline(always)]
     fn run_outcome(&mut self) -> Option<RunOutcome> {
         RunOutcome::parse(self.name()?)
     }

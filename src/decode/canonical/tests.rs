@@ -59,7 +59,7 @@ fn a_line_is_read_out_of_several() {
         let mut canonical = Canonical::new(text.as_bytes(), false, &arena, &mut sites, &mut kept);
         let event = canonical.event().as_ref().map(OwnedEvent::from);
         assert_eq!(event, decode(line.as_bytes()));
-        assert!(canonical.at_line_end());
+        assert!(canonical.take_line_end());
         assert_eq!(canonical.finish(), text.len() - line.len());
         assert!(arena.allocated_bytes() < 1 << 16);
     }
