@@ -8,10 +8,8 @@ use std::path::{Path, PathBuf};
 const MAY_HOLD_UNSAFE_CODE: &[&str] = &[
     "src/decode/canonical/sites.rs",
     "src/decode/simd/block.rs",
-    "src/decode/simd/prefetch.rs",
     "src/decode/simd/scan.rs",
     "src/decode/simd/unescape.rs",
-    "src/decode/simd/utf8.rs",
     "src/line/buffer.rs",
     "src/line/escape/avx512.rs",
     "src/line/escape/backends.rs",

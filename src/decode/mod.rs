@@ -132,7 +132,10 @@ pub(crate) struct LineDecoder<'a> {
 
 impl<'a> LineDecoder<'a> {
     /// Decodes a line by the canonical path.
-    #[inline(always)]
+    ///
+    /// This is inlined, so that the event is built in its place. Without optimisation, its frame is large, and must not
+    /// lie below those of the slow path.
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn canonical_event(&mut self, line: &'a [u8]) -> Option<TraceEvent<'a>> {
         let mut canonical = Canonical::new(line, true, self.arena, self.sites, self.scratch);
         let event = canonical.event().filter(|_| canonical.at_end());
@@ -141,13 +144,12 @@ impl<'a> LineDecoder<'a> {
     }
 
     /// Decodes the first of several lines by the canonical path. Returns the event and the length of the line without
-    /// its newline.
-    #[inline(always)]
+    /// its newline. Inlined like `canonical_event`.
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn first_canonical_event(&mut self, lines: &'a [u8]) -> Option<(TraceEvent<'a>, usize)> {
         let mut canonical = Canonical::new(lines, false, self.arena, self.sites, self.scratch);
         let event = canonical.event().filter(|_| canonical.take_line_end());
         let len = lines.len() - canonical.finish();
-        simd::prefetch_after(&lines[..len]);
         event.map(|event| (event, len))
     }
 

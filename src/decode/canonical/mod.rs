@@ -61,24 +61,32 @@ macro_rules! before {
 
 /// Reads an object that begins with `$start`, as a row of the schema describes it, and returns the row's result from
 /// the function. Does nothing if the object begins otherwise.
+///
+/// The members are read in a function of their own. In debug builds it keeps the frames of nested values small.
 macro_rules! try_object {
-    ($path:ident, $start:expr, $comma:literal, {} => $result:expr) => {
+    ($path:ident -> $type:ty, $inline:meta, $arena:ident, $start:expr, $comma:literal, {} => $result:expr) => {
         if $path.take(concat!($start, "}")) {
             return Some($result);
         }
     };
-    ($path:ident, $start:expr, $comma:literal, {
+    ($path:ident -> $type:ty, $inline:meta, $arena:ident, $start:expr, $comma:literal, {
         $($first:ident)+: $read_first:ident($first_key:ident $($first_keys:ident)*)
         $(, $($member:ident)+: $read:ident($key:ident $($keys:ident)*))*
     } => $result:expr) => {
         if $path.take(before!(concat!($start, $comma), $read_first, $first_key)) {
-            read_member!($path, $($first)+, $read_first($($first_keys)*));
-            $(
-                $path.fixed(before!(",", $read, $key))?;
-                read_member!($path, $($member)+, $read($($keys)*));
-            )*
-            $path.fixed("}")?;
-            return Some($result);
+            #[$inline]
+            #[allow(unused_variables, reason = "only some kinds of value need the arena")]
+            fn members<'a>(path: &mut Canonical<'a, '_>) -> Option<$type> {
+                let $arena = path.arena;
+                read_member!(path, $($first)+, $read_first($($first_keys)*));
+                $(
+                    path.fixed(before!(",", $read, $key))?;
+                    read_member!(path, $($member)+, $read($($keys)*));
+                )*
+                path.fixed("}")?;
+                Some($result)
+            }
+            return members($path);
         }
     };
 }
@@ -152,7 +160,7 @@ impl<'a, 's> Canonical<'a, 's> {
     pub(super) fn event(&mut self) -> Option<TraceEvent<'a>> {
         macro_rules! try_events {
             (; $($kind:ident $name:literal { $($members:tt)* } => $result:expr;)+) => {
-                $(try_object!(self, concat!($name, "\""), ",", { $($members)* } => $result);)+
+                $(try_object!(self -> TraceEvent<'a>, inline(always), _arena, concat!($name, "\""), ",", { $($members)* } => $result);)+
             };
         }
         self.fixed("{\"event\":\"")?;
@@ -167,7 +175,7 @@ impl<'a, 's> Canonical<'a, 's> {
         }
         macro_rules! try_outcomes {
             (; $($kind:ident $name:literal { $($members:tt)* } => $result:expr;)+) => {
-                $(try_object!(self, concat!("{\"kind\":\"", $name, "\""), ",", { $($members)* } => Some($result));)+
+                $(try_object!(self -> Option<HostOutcome<'a>>, inline(always), _arena, concat!("{\"kind\":\"", $name, "\""), ",", { $($members)* } => Some($result));)+
             };
         }
         outcomes!(try_outcomes);
@@ -179,9 +187,8 @@ impl<'a, 's> Canonical<'a, 's> {
         let first = *self.rest.get("{\"type\":\"".len())?;
         macro_rules! try_values {
             ($arena:ident; $($kind:ident $name:literal { $($members:tt)* } => $result:expr;)+) => {
-                let $arena = self.arena;
                 $(if first == $name.as_bytes()[0] {
-                    try_object!(self, concat!("{\"type\":\"", $name, "\""), ",", { $($members)* } => $result);
+                    try_object!(self -> RecordedValue<'a>, inline, $arena, concat!("{\"type\":\"", $name, "\""), ",", { $($members)* } => $result);
                 })+
             };
         }
@@ -193,7 +200,7 @@ impl<'a, 's> Canonical<'a, 's> {
     fn field(&mut self) -> Option<RecordedField<'a>> {
         macro_rules! try_field {
             ({ $($members:tt)* } => $result:expr) => {
-                try_object!(self, "{", "", { $($members)* } => $result);
+                try_object!(self -> RecordedField<'a>, inline(always), _arena, "{", "", { $($members)* } => $result);
             };
         }
         field!(try_field);
@@ -397,17 +404,17 @@ impl<'a, 's> Canonical<'a, 's> {
         self.unsigned().map(Duration::from_nanos)
     }
 
-    #[inline(always)]
+    #[inline]
     fn unsigned_or_null(&mut self) -> Option<Option<u64>> {
         if self.take("null") { Some(None) } else { self.unsigned().map(Some) }
     }
 
-    #[inline(always)]
+    #[inline]
     fn nanoseconds_or_null(&mut self) -> Option<Option<Duration>> {
         Some(self.unsigned_or_null()?.map(Duration::from_nanos))
     }
 
-    #[inline(always)]
+    #[inline]
     fn text_or_null(&mut self) -> Option<Option<&'a str>> {
         if self.take("null") {
             return Some(None);
@@ -416,7 +423,7 @@ impl<'a, 's> Canonical<'a, 's> {
         self.text().map(Some)
     }
 
-    #[inline(always)]
+    #[inline]
     fn run_outcome(&mut self) -> Option<RunOutcome> {
         RunOutcome::parse(self.name()?)
     }

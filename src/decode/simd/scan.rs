@@ -2,7 +2,7 @@
 #![allow(unsafe_code)]
 
 use super::block::{Native, WIDE, Wide as _, string_ends_and_high};
-use super::utf8;
+use super::text;
 use crate::cost::count_examined;
 
 /// The bytes before the next quote, backslash or control character, and what follows them.
@@ -10,8 +10,6 @@ use crate::cost::count_examined;
 pub(in crate::decode) struct Plain<'a> {
     bytes: &'a [u8],
     is_ascii: bool,
-    /// Those bytes, and what follows them.
-    all: &'a [u8],
     pub(in crate::decode) rest: &'a [u8],
 }
 
@@ -54,7 +52,7 @@ impl<'a> Plain<'a> {
             // SAFETY: ASCII is UTF-8.
             Some(unsafe { str::from_utf8_unchecked(self.bytes) })
         } else {
-            utf8::start(self.all, self.bytes.len())
+            text(self.bytes)
         }
     }
 }
@@ -81,7 +79,7 @@ impl Run {
     fn of(self, bytes: &[u8]) -> Plain<'_> {
         count_examined(self.len);
         let (plain, rest) = bytes.split_at(self.len);
-        Plain { bytes: plain, is_ascii: self.is_ascii, all: bytes, rest }
+        Plain { bytes: plain, is_ascii: self.is_ascii, rest }
     }
 
     /// Up to the first byte that `ends` has a bit for, and `before` bytes before them.

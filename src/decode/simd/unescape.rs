@@ -15,7 +15,7 @@ use std::slice;
 use super::block::{Avx2, has_avx2};
 use super::block::{Native, WIDE, Wide};
 use super::scan::Plain;
-use super::utf8;
+use super::text;
 use crate::arena::Arena;
 use crate::cost::count_examined;
 
@@ -62,7 +62,7 @@ impl<'a> UnescapeBuffer<'a> {
         // SAFETY: so many bytes were written there, and nobody else has this memory.
         let used = unsafe { slice::from_raw_parts(used.as_ptr().cast::<u8>(), used.len()) };
         // What is not UTF-8 on one side of an escape is not UTF-8 beside what that stands for either.
-        Some((utf8::text(used)?, &line[read..]))
+        Some((text(used)?, &line[read..]))
     }
 }
 
