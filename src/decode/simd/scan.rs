@@ -2,7 +2,6 @@
 #![allow(unsafe_code)]
 
 use super::block::{Native, WIDE, Wide as _, string_ends_and_high};
-use super::text;
 use crate::cost::count_examined;
 
 /// The bytes before the next quote, backslash or control character, and what follows them.
@@ -55,6 +54,21 @@ impl<'a> Plain<'a> {
             text(self.bytes)
         }
     }
+}
+
+/// Returns the text that `bytes` are, if they are UTF-8.
+#[inline]
+pub(in crate::decode) fn text(bytes: &[u8]) -> Option<&str> {
+    count_examined(bytes.len());
+    if bytes.len() >= WIDE {
+        return simdutf8::basic::from_utf8(bytes).ok();
+    }
+    // simdutf8 leaves a shorter text to the standard library, which examines it byte by byte.
+    let mut block = [0; WIDE];
+    block[..bytes.len()].copy_from_slice(bytes);
+    simdutf8::basic::from_utf8(&block).ok()?;
+    // SAFETY: the bytes are UTF-8, because they and the zeros after them are. A zero does not continue a character.
+    Some(unsafe { str::from_utf8_unchecked(bytes) })
 }
 
 /// What `text` holds from `start` up to the next quote, if that is all plain.
@@ -120,7 +134,27 @@ impl Run {
 
 #[cfg(test)]
 mod tests {
-    use super::Plain;
+    use super::{Plain, text};
+
+    /// Every border between kinds of bytes, at the start and across the end of a block.
+    #[test]
+    fn text_is_checked_as_the_standard_library_checks_it() {
+        const BORDERS: [u8; 24] = [
+            0, b'a', 0x7f, 0x80, 0x8f, 0x90, 0x9f, 0xa0, 0xbf, 0xc0, 0xc1, 0xc2, 0xdf, 0xe0, 0xe1, 0xec, 0xed, 0xee,
+            0xef, 0xf0, 0xf1, 0xf4, 0xf5, 0xff,
+        ];
+        for before in [0, 59, 61, 62, 63] {
+            for index in (0..BORDERS.len().pow(3)).step_by(if cfg!(miri) { 501 } else { 1 }) {
+                let mut bytes = vec![b'a'; before];
+                bytes.extend((0..3).map(|place| BORDERS[index / BORDERS.len().pow(place) % BORDERS.len()]));
+                for end in [before + 1, before + 2, before + 3] {
+                    assert_eq!(text(&bytes[..end]), std::str::from_utf8(&bytes[..end]).ok(), "{bytes:x?}");
+                }
+                bytes.push(0x80);
+                assert_eq!(text(&bytes), std::str::from_utf8(&bytes).ok(), "{bytes:x?}");
+            }
+        }
+    }
 
     #[test]
     fn plain_text_ends_where_a_byte_by_byte_look_says() {
