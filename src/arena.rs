@@ -45,6 +45,11 @@ impl Arena {
         if len == 0 { &[] } else { self.memory.alloc_slice_fill_with(len, make) }
     }
 
+    #[cfg(test)]
+    pub(crate) fn allocated_bytes(&self) -> usize {
+        self.memory.allocated_bytes()
+    }
+
     /// `len` bytes to write to.
     pub(crate) fn uninit(&self, len: usize) -> &mut [MaybeUninit<u8>] {
         self.memory.alloc_slice_fill_with(len, |_| MaybeUninit::uninit())

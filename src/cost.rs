@@ -47,7 +47,7 @@ mod tests {
     #[track_caller]
     fn assert_line_linear(line: &str) {
         assert_linear(line.len(), || drop(Decoder::new().decode_event(line.as_bytes())));
-        assert_linear(line.len(), || drop(Decoder::new().decode_event_generally(line.as_bytes())));
+        assert_linear(line.len(), || drop(Decoder::new().decode_event_slowly(line.as_bytes())));
     }
 
     /// A source that returns at most this many bytes at a time.

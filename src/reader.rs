@@ -193,7 +193,7 @@ impl<S: Source> TraceReader<S> {
                     // A good one, perhaps: it is given when events are asked for.
                     self.lines.step_back(&line);
                 }
-                let error = refuse(&self.lines, &line, error, &mut self.ended);
+                let error = line_error(&self.lines, &line, error, &mut self.ended);
                 if is_event && missed_before { Ok(()) } else { Err(error) }
             }
         }
@@ -208,7 +208,7 @@ impl<S: Source> TraceReader<S> {
     ///
     /// For a line that can't be read, a torn end, and an error of the source.
     pub fn next_event(&mut self) -> Result<Option<TraceEvent<'_>>, ReadError> {
-        Ok(self.next_event_with_line()?.map(|(_, event)| event))
+        self.next_with(|_, event| event)
     }
 
     /// The [next event](Self::next_event), and the physical line, from 1, on which it stands. For whoever needs the
@@ -218,19 +218,58 @@ impl<S: Source> TraceReader<S> {
     ///
     /// As [`next_event`](Self::next_event).
     pub fn next_event_with_line(&mut self) -> Result<Option<(u64, TraceEvent<'_>)>, ReadError> {
+        self.next_with(|line, event| (line, event))
+    }
+
+    /// Returns what `with` makes of the next event and its line. It is inlined, so that the event is built in its place.
+    #[inline(always)]
+    fn next_with<'r, T>(&'r mut self, with: impl FnOnce(u64, TraceEvent<'r>) -> T) -> Result<Option<T>, ReadError> {
+        let is_at_event = matches!(self.header, HeaderState::Read(_) | HeaderState::Elsewhere)
+            && !self.ended
+            && self.lines.offset() < self.until
+            && self.lines.has_whole_line();
+        if !is_at_event {
+            let event = self.next_framed()?;
+            return Ok(event.map(|(line, event)| with(line, event)));
+        }
+        let limit = self.lines.limit();
+        let (lines, cursor) = self.lines.whole_lines();
+        let mut decoder = self.decoder.start_line();
+        if let Some((event, len)) = decoder.first_canonical_event(lines)
+            && len <= limit
+        {
+            let line = cursor.take_line(len, true);
+            self.line = line.number;
+            return Ok(Some(with(line.number, event)));
+        }
+        let len = memchr::memchr(b'\n', lines).unwrap_or(lines.len());
+        let line = cursor.take_line(len, true);
+        self.line = line.number;
+        if len > limit {
+            return Err(too_long(&line, limit));
+        }
+        match decoder.event_slowly(&lines[..len]) {
+            Ok(event) => Ok(Some(with(line.number, event))),
+            Err(error) => Err(broken_line(&line, error, &mut self.ended)),
+        }
+    }
+
+    /// The next event, after its line was found by its newline or the end of the source.
+    #[inline(never)]
+    fn next_framed(&mut self) -> Result<Option<(u64, TraceEvent<'_>)>, ReadError> {
         self.header()?;
         let Some(line) = self.next_line()? else {
             return Ok(None);
         };
         match self.decoder.decode_event(self.lines.text(&line)) {
             Ok(event) => Ok(Some((line.number, event))),
-            Err(error) => Err(refuse(&self.lines, &line, error, &mut self.ended)),
+            Err(error) => Err(line_error(&self.lines, &line, error, &mut self.ended)),
         }
     }
 
     /// The next line that is not blank.
     fn next_line(&mut self) -> Result<Option<RawLine>, ReadError> {
-        while !self.ended && self.lines.position().offset < self.until {
+        while !self.ended && self.lines.offset() < self.until {
             match self.lines.next() {
                 Ok(Some(line)) if is_blank(self.lines.text(&line)) => {}
                 Ok(Some(line)) => {
@@ -242,7 +281,7 @@ impl<S: Source> TraceReader<S> {
                     break;
                 }
                 Err(fault) => {
-                    let error = self.no_line(fault);
+                    let error = self.framing_error(fault);
                     self.line = error.position.line;
                     self.ended = error.is_final();
                     return Err(error);
@@ -265,18 +304,15 @@ impl<S: Source> TraceReader<S> {
         }
         self.lines.pass_to(line).map_err(|fault| {
             self.ended = true;
-            self.no_line(fault)
+            self.framing_error(fault)
         })
     }
 
     /// The error for a line that can't be had.
-    fn no_line(&self, fault: LineFault) -> ReadError {
+    fn framing_error(&self, fault: LineFault) -> ReadError {
         match fault {
             LineFault::Io(error) => ReadError { position: self.lines.position(), kind: ReadErrorKind::Io(error) },
-            LineFault::TooLong(line) => {
-                let limit = self.lines.limit();
-                ReadError { position: line.position(limit), kind: ReadErrorKind::LineTooLong { limit } }
-            }
+            LineFault::TooLong(line) => too_long(&line, self.lines.limit()),
             LineFault::Torn { line, nul } => torn(&line, nul),
         }
     }
@@ -303,7 +339,7 @@ impl<S: Source> TraceReader<S> {
     /// Bytes of the lines read so far; after the end, of the whole trace.
     #[must_use]
     pub fn bytes_read(&self) -> u64 {
-        self.lines.position().offset
+        self.lines.offset()
     }
 }
 
@@ -318,14 +354,22 @@ fn is_blank(text: &[u8]) -> bool {
     text.iter().all(|byte| matches!(byte, b' ' | b'\t' | b'\r'))
 }
 
-/// What a line that can't be decoded is: broken, or the torn end of the trace.
-fn refuse<S: Source>(lines: &Lines<S>, line: &RawLine, error: DecodeError, ended: &mut bool) -> ReadError {
+/// Returns the error for a line that can't be decoded: it is broken, or the torn end of the trace.
+fn line_error<S: Source>(lines: &Lines<S>, line: &RawLine, error: DecodeError, ended: &mut bool) -> ReadError {
     if !line.terminated && is_cut(lines.text(line), &error) {
         *ended = true;
         return torn(line, lines.text(line).len());
     }
+    broken_line(line, error, ended)
+}
+
+fn broken_line(line: &RawLine, error: DecodeError, ended: &mut bool) -> ReadError {
     *ended |= error.kind() == DecodeErrorKind::UnsupportedVersion;
     ReadError { position: line.position(error.offset()), kind: ReadErrorKind::Line(error) }
+}
+
+fn too_long(line: &RawLine, limit: usize) -> ReadError {
+    ReadError { position: line.position(limit), kind: ReadErrorKind::LineTooLong { limit } }
 }
 
 fn torn(line: &RawLine, end: usize) -> ReadError {

@@ -7,7 +7,7 @@ mod generate;
 mod reading;
 
 use cove_trace::decode::Decoder;
-use cove_trace::fuzzing::{decode_event_generally, decode_value_generally};
+use cove_trace::fuzzing::{decode_event_slowly, decode_value_slowly};
 use cove_trace::owned::OwnedEvent;
 use cove_trace::{Arena, ValueCapture, encode_event, value_to_json};
 use generate::{for_each_seed, generated};
@@ -26,7 +26,7 @@ impl Both {
     /// Whether both accept the line, and with the same event; or refuse it for the same reason.
     fn assert_same(&mut self, line: &[u8]) -> bool {
         let shown = String::from_utf8_lossy(line);
-        match (self.either.decode_event(line), decode_event_generally(&mut self.general, line)) {
+        match (self.either.decode_event(line), decode_event_slowly(&mut self.general, line)) {
             (Ok(event), Ok(expected)) => {
                 assert_eq!(OwnedEvent::from(&event), OwnedEvent::from(&expected), "{shown}");
                 true
@@ -307,7 +307,7 @@ fn lone_values() {
     let (mut decoder, mut general, mut rng) = (Decoder::new(), Decoder::new(), Rng::new(10));
     let mut assert_same = |text: &[u8]| {
         let shown = String::from_utf8_lossy(text);
-        match (decoder.decode_value(text), decode_value_generally(&mut general, text)) {
+        match (decoder.decode_value(text), decode_value_slowly(&mut general, text)) {
             (Ok(value), Ok(expected)) => {
                 let [value, expected] = [value, expected].map(|value| value_to_json(&value, ValueCapture::Full));
                 assert_eq!(value, expected, "{shown}");

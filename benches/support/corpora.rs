@@ -1,4 +1,4 @@
-//! Events of a run with a fixed vocabulary, for the benchmarks of the reader, the sinks and the replay. The seed
+//! Events of a run with a fixed vocabulary, for the benchmarks of the sinks and the replay. The seed
 //! chooses the order of the events and their numbers and texts.
 
 use cove_trace::RunOutcome;
@@ -26,32 +26,6 @@ pub fn mixed(seed: u64, count: usize) -> Vec<OwnedEvent> {
             95..97 => OwnedEvent::TaskSpawned { id: index, parent: Some(random.below(9)), scope: "workers".into() },
             97..99 => OwnedEvent::TaskCompleted { id: index, cpu: random.wait() },
             _ => OwnedEvent::TaskCancelled { id: index },
-        })
-        .collect()
-}
-
-/// Host calls with about 14 KB of text each.
-pub fn texts(seed: u64, count: usize) -> Vec<OwnedEvent> {
-    let mut random = Random::new(seed);
-    (0..count)
-        .map(|_| {
-            let text = random.prose(&WORDS, 14_000);
-            random.call(
-                ["documents", "write", "documents.write"],
-                vec![string("notes/today.md"), string(&text)],
-                ok_unit(),
-            )
-        })
-        .collect()
-}
-
-/// Host calls with an array of a hundred numbers each, half ints, half floats.
-pub fn numbers(seed: u64, count: usize) -> Vec<OwnedEvent> {
-    let mut random = Random::new(seed);
-    (0..count)
-        .map(|_| {
-            let items = (0..100).map(|_| random.number()).collect();
-            random.call(["stats", "mean", "stats.compute"], vec![OwnedValue::Array(items)], OwnedValue::Float(0.5))
         })
         .collect()
 }

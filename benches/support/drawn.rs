@@ -1,4 +1,5 @@
-//! Events of programs drawn from a seed, in groups that stress different parts of the encoder.
+//! Events of programs drawn from a seed, in groups that stress different parts of the encoder and
+//! the decoder.
 
 use std::rc::Rc;
 

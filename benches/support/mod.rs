@@ -7,6 +7,7 @@ pub mod example;
 pub mod format_strings;
 pub mod live;
 mod names;
+pub mod options;
 pub mod plain_encoder;
 pub mod random;
 pub mod recorded;

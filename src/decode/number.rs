@@ -1,100 +1,243 @@
 //! JSON numbers, by RFC 8259 and by the range that the schema gives them.
+//!
+//! [`unsigned`], [`signed`] and [`float`] read the number that `bytes` begin with, eight digits at a time, and return
+//! what follows it.
 
 use smallvec::SmallVec;
 
-use super::error::DecodeErrorKind;
-use super::lexer::{Lexer, Step, shortened};
 use crate::cost::count_examined;
 
-const UNSIGNED: &str = "a whole number from 0 to 18446744073709551615";
-const UNSIGNED_OR_NULL: &str = "null or a whole number from 0 to 18446744073709551615";
-const SIGNED: &str = "a whole number from -9223372036854775808 to 9223372036854775807";
-const FLOAT: &str = "a number that a 64-bit float can hold";
-
-impl<'a> Lexer<'a, '_> {
-    pub(super) fn unsigned(&mut self) -> Step<u64> {
-        self.integer(UNSIGNED)
+/// Powers of ten that a 64-bit integer holds.
+static TENS: [u64; 20] = {
+    let mut powers = [1; 20];
+    let mut exponent = 1;
+    while exponent < powers.len() {
+        powers[exponent] = 10 * powers[exponent - 1];
+        exponent += 1;
     }
+    powers
+};
 
-    pub(super) fn unsigned_or_null(&mut self) -> Step<Option<u64>> {
-        if self.take_word("null") {
-            return Ok(None);
-        }
-        self.integer(UNSIGNED_OR_NULL).map(Some)
-    }
+/// Powers of ten that a 64-bit float holds exactly.
+static EXACT_TENS: [f64; 23] = [
+    1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20,
+    1e21, 1e22,
+];
 
-    pub(super) fn signed(&mut self) -> Step<i64> {
-        self.integer(SIGNED)
+/// Powers of five that a 64-bit integer holds.
+static FIVES: [u64; 28] = {
+    let mut powers = [1; 28];
+    let mut exponent = 1;
+    while exponent < powers.len() {
+        powers[exponent] = 5 * powers[exponent - 1];
+        exponent += 1;
     }
+    powers
+};
 
-    fn integer<N: std::str::FromStr>(&mut self, expected: &'static str) -> Step<N> {
-        let start = self.at;
-        let token = self.number(expected)?;
-        // What is a number by RFC 8259 and neither overflows nor has a sign that the type lacks, Rust reads too; a
-        // fraction or an exponent it does not.
-        token.parse().map_err(|_| {
-            let found = format!("the number {}", shortened(token));
-            self.fault(start, DecodeErrorKind::OutOfRange, expected, found)
-        })
-    }
-
-    pub(super) fn float(&mut self) -> Step<f64> {
-        let start = self.at;
-        let token = self.number(FLOAT)?;
-        match parse_float(token) {
-            Some(number) => Ok(number),
-            // More of a negative exponent may have been to come.
-            _ if self.at_end() => Err(self.end_of_text("the rest of the number")),
-            _ => {
-                let found = format!("the number {}", shortened(token));
-                Err(self.fault(start, DecodeErrorKind::OutOfRange, FLOAT, found))
-            }
-        }
-    }
-
-    /// A number's token, checked against the grammar.
-    pub(super) fn number(&mut self, expected: &'static str) -> Step<&'a str> {
-        if !matches!(self.peek(), Some(b'-' | b'0'..=b'9')) {
-            return Err(self.unexpected(expected));
-        }
-        let run = self.number_run();
-        match grammar(run.as_bytes()) {
-            Grammar::Number => {
-                self.at += run.len();
-                Ok(run)
-            }
-            Grammar::Begun if self.at + run.len() == self.text.len() => Err(self.end_of_text("the rest of the number")),
-            Grammar::Begun | Grammar::Wrong => {
-                Err(self.fault(self.at, DecodeErrorKind::Syntax, "a number as JSON writes it", self.found()))
-            }
-        }
-    }
-
-    /// Everything that someone could have meant as one number.
-    pub(super) fn number_run(&self) -> &'a str {
-        let rest = &self.text[self.at..];
-        &rest[..number_run_len(rest.as_bytes())]
-    }
+/// What up to eight digits at the start of `bytes` stand for, and how many they are.
+#[inline(always)]
+fn eight(bytes: &[u8]) -> (u64, usize) {
+    const ONES: u64 = u64::MAX / 255;
+    let word = match bytes.first_chunk::<8>() {
+        Some(word) => u64::from_le_bytes(*word),
+        None => bytes.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte)),
+    };
+    let digits = word ^ (ONES * b'0' as u64);
+    // The high bit of each byte above 9. A carry can set more above the lowest.
+    let others = (digits.wrapping_add(ONES * 0x76) | digits) & (ONES << 7);
+    let count = (others.trailing_zeros() / 8) as usize;
+    // The digits go to the end, behind zeros; a shift by all sixty-four bits is one by none of them.
+    let digits = if count == 0 { 0 } else { digits << (64 - 8 * count) };
+    // Pairs, pairs of pairs, and pairs of those.
+    let pairs = (digits * 10 + (digits >> 8)) & 0x00ff_00ff_00ff_00ff;
+    let fours = (pairs * 100 + (pairs >> 16)) & 0x0000_ffff_0000_ffff;
+    ((fours * 10_000 + (fours >> 32)) & 0xffff_ffff, count)
 }
 
-fn number_run_len(bytes: &[u8]) -> usize {
-    let part = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.' | b'_');
-    let len = bytes.iter().position(|byte| !part(byte)).unwrap_or(bytes.len());
-    count_examined(len);
-    len
+/// The digits that come next, written behind those of `number`; and how many they are. Wrong when these are more than
+/// nineteen together.
+#[inline(always)]
+fn digits(number: u64, bytes: &[u8]) -> (u64, usize) {
+    let (value, count) = eight(bytes);
+    let number = number.wrapping_mul(TENS[count]).wrapping_add(value);
+    if count == 8 { more_digits(number, bytes) } else { (number, count) }
 }
 
-/// The number that `bytes` begin with, if it is one and a float can hold it, and what follows.
+#[inline(always)]
+fn more_digits(mut number: u64, bytes: &[u8]) -> (u64, usize) {
+    let mut total = 8;
+    while total <= 16 {
+        let (value, count) = eight(&bytes[total..]);
+        number = number.wrapping_mul(TENS[count]).wrapping_add(value);
+        total += count;
+        if count < 8 {
+            break;
+        }
+    }
+    (number, total)
+}
+
+#[inline(always)]
+pub(super) fn unsigned(bytes: &[u8]) -> Option<(u64, &[u8])> {
+    let (number, count) = digits(0, bytes);
+    if count == 0 || count > 1 && bytes[0] == b'0' {
+        return None;
+    }
+    if count > 19 {
+        return twenty_digits(bytes);
+    }
+    Some((number, &bytes[count..]))
+}
+
+/// Few numbers of that length are in range.
 #[cold]
+fn twenty_digits(bytes: &[u8]) -> Option<(u64, &[u8])> {
+    let (number, rest) = bytes.split_at_checked(20)?;
+    if rest.first().is_some_and(u8::is_ascii_digit) {
+        return None;
+    }
+    Some((str::from_utf8(number).ok()?.parse().ok()?, rest))
+}
+
+#[inline(always)]
+pub(super) fn signed(bytes: &[u8]) -> Option<(i64, &[u8])> {
+    match bytes {
+        [b'-', bytes @ ..] => {
+            let (number, rest) = unsigned(bytes)?;
+            Some((0_i64.checked_sub_unsigned(number)?, rest))
+        }
+        bytes => {
+            let (number, rest) = unsigned(bytes)?;
+            Some((i64::try_from(number).ok()?, rest))
+        }
+    }
+}
+
+#[inline(always)]
 pub(super) fn float(bytes: &[u8]) -> Option<(f64, &[u8])> {
-    let (token, rest) = bytes.split_at(number_run_len(bytes));
+    match short_float(bytes) {
+        Some(float) => Some(float),
+        None => long_float(bytes),
+    }
+}
+
+#[cold]
+fn long_float(bytes: &[u8]) -> Option<(f64, &[u8])> {
+    let (token, rest) = bytes.split_at(run_len(bytes));
     match grammar(token) {
         Grammar::Number => Some((parse_float(str::from_utf8(token).ok()?)?, rest)),
         Grammar::Begun | Grammar::Wrong => None,
     }
 }
 
-enum Grammar {
+/// A float of at most nineteen digits and a small exponent.
+#[inline(always)]
+pub(super) fn short_float(bytes: &[u8]) -> Option<(f64, &[u8])> {
+    let (is_negative, unsigned) = match bytes {
+        [b'-', rest @ ..] => (true, rest),
+        rest => (false, rest),
+    };
+    let begins_with_zero = *unsigned.first()? == b'0';
+    let (mut number, mut count) = if begins_with_zero { (0, 1) } else { digits(0, unsigned) };
+    if count == 0 {
+        return None;
+    }
+    let mut rest = unsigned.get(count..)?;
+    if begins_with_zero && rest.first().is_some_and(u8::is_ascii_digit) {
+        return None;
+    }
+    let mut exponent = 0;
+    if let [b'.', fraction @ ..] = rest {
+        let places;
+        (number, places) = digits(number, fraction);
+        if places == 0 {
+            return None;
+        }
+        // A zero before the point is no digit to keep.
+        count = if begins_with_zero { places } else { count + places };
+        exponent = -(places as i32);
+        rest = &fraction[places..];
+    }
+    if count > 19 {
+        return None;
+    }
+    if let [b'e' | b'E', power @ ..] = rest {
+        let (power, behind) = small_exponent(power)?;
+        (exponent, rest) = (exponent + power, behind);
+    }
+    let magnitude = scaled(number, exponent)?;
+    Some((if is_negative { -magnitude } else { magnitude }, rest))
+}
+
+#[cold]
+fn small_exponent(bytes: &[u8]) -> Option<(i32, &[u8])> {
+    let (is_negative, bytes) = match bytes {
+        [b'-', rest @ ..] => (true, rest),
+        [b'+', rest @ ..] => (false, rest),
+        rest => (false, rest),
+    };
+    let (number, count) = eight(bytes);
+    let number = i32::try_from(number).ok()?;
+    // Of more digits there may be more.
+    (1..8).contains(&count).then(|| (if is_negative { -number } else { number }, &bytes[count..]))
+}
+
+/// `number` times ten to the power of `exponent`, rounded as IEEE 754 says; when that is easy.
+#[inline(always)]
+fn scaled(number: u64, exponent: i32) -> Option<f64> {
+    /// What a float holds exactly.
+    const EXACT: u64 = 1 << 53;
+    let power = exponent.unsigned_abs() as usize;
+    // One operation on two exact floats is rounded once; but not by the x87, which no other machine has.
+    if number <= EXACT && power < EXACT_TENS.len() && cfg!(not(target_arch = "x86")) {
+        let (float, power) = (number as f64, EXACT_TENS[power]);
+        return Some(if exponent < 0 { float / power } else { float * power });
+    }
+    let fives = *FIVES.get(power)?;
+    Some(if exponent >= 0 {
+        (u128::from(number) * u128::from(fives)) as f64 * power_of_two(exponent)
+    } else {
+        quotient(number, fives, exponent)
+    })
+}
+
+/// `number` over five to the power of `-exponent`, which is `fives`, times two to the power of `exponent`.
+#[inline(always)]
+fn quotient(number: u64, fives: u64, exponent: i32) -> f64 {
+    if number == 0 {
+        return 0.0;
+    }
+    let (up, divisor_up) = (number.leading_zeros(), fives.leading_zeros());
+    let dividend = u128::from(number << up) << 63;
+    let divisor = u128::from(fives << divisor_up);
+    // Both have their highest bit set, so this has sixty-three or sixty-four bits.
+    let quotient = (dividend / divisor) as u64;
+    let is_exact = u128::from(quotient) * divisor == dividend;
+    // That there is more behind it matters only where what is seen of it lies between two floats.
+    let sticky = quotient >> 1 | quotient & 1 | u64::from(!is_exact);
+    sticky.cast_signed() as f64 * power_of_two(exponent + divisor_up as i32 - up as i32 - 62)
+}
+
+/// Two to a power that is well within the range of a float.
+#[inline(always)]
+fn power_of_two(exponent: i32) -> f64 {
+    f64::from_bits(((exponent + 1023) as u64) << 52)
+}
+
+/// Returns whether a number, or what could be meant as one, goes on with `byte`.
+pub(super) fn is_part(byte: &u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.' | b'_')
+}
+
+/// Returns the length of everything at the start of `bytes` that could be meant as one number.
+pub(super) fn run_len(bytes: &[u8]) -> usize {
+    let len = bytes.iter().position(|byte| !is_part(byte)).unwrap_or(bytes.len());
+    count_examined(len);
+    len
+}
+
+pub(super) enum Grammar {
     Number,
     /// The beginning of a number.
     Begun,
@@ -102,18 +245,18 @@ enum Grammar {
 }
 
 /// Holds a token against `-? (0 | [1-9][0-9]*) (. [0-9]+)? ([eE] [+-]? [0-9]+)?`.
-fn grammar(token: &[u8]) -> Grammar {
+pub(super) fn grammar(token: &[u8]) -> Grammar {
     let mut rest = token.strip_prefix(b"-").unwrap_or(token);
     rest = match rest {
         [] => return Grammar::Begun,
         [b'0', rest @ ..] => rest,
-        _ => match digits(rest) {
+        _ => match skip_digits(rest) {
             Some(rest) => rest,
             None => return Grammar::Wrong,
         },
     };
     if let [b'.', fraction @ ..] = rest {
-        rest = match (fraction, digits(fraction)) {
+        rest = match (fraction, skip_digits(fraction)) {
             ([], _) => return Grammar::Begun,
             (_, Some(rest)) => rest,
             (_, None) => return Grammar::Wrong,
@@ -124,7 +267,7 @@ fn grammar(token: &[u8]) -> Grammar {
             [b'+' | b'-', exponent @ ..] => exponent,
             exponent => exponent,
         };
-        rest = match (exponent, digits(exponent)) {
+        rest = match (exponent, skip_digits(exponent)) {
             ([], _) => return Grammar::Begun,
             (_, Some(rest)) => rest,
             (_, None) => return Grammar::Wrong,
@@ -134,13 +277,13 @@ fn grammar(token: &[u8]) -> Grammar {
 }
 
 /// What follows a run of digits, if there is one.
-fn digits(bytes: &[u8]) -> Option<&[u8]> {
+fn skip_digits(bytes: &[u8]) -> Option<&[u8]> {
     let end = bytes.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(bytes.len());
     (end > 0).then(|| &bytes[end..])
 }
 
 /// The float that is nearest to `token`, a number by RFC 8259. `None` when that is infinite.
-fn parse_float(token: &str) -> Option<f64> {
+pub(super) fn parse_float(token: &str) -> Option<f64> {
     let float = if token.len() <= LONG { token.parse().ok()? } else { parse_long(token)? };
     float.is_finite().then_some(float)
 }
@@ -190,7 +333,158 @@ fn saturating_integer(token: &str) -> i64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{LONG, parse_float, parse_long};
+    use super::{LONG, float, parse_float, parse_long, short_float, signed, unsigned};
+
+    /// A generator that gives the same numbers each time.
+    struct Random(u64);
+
+    impl Random {
+        fn next(&mut self) -> u64 {
+            self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            self.0 ^ self.0 >> 31
+        }
+    }
+
+    const BEHIND: [&str; 8] = ["", "}", ",\"", "}}]", "}            ", "/:;,.-+eE \u{ff}", "\u{ff}", "\u{1}\u{10ffff}"];
+
+    const ROUNDS: usize = if cfg!(miri) { 20 } else { 10_000 };
+
+    #[test]
+    fn integers_are_read_as_the_standard_library_reads_them() {
+        let mut random = Random(1);
+        let numbers = (0..ROUNDS).map(|round| random.next() >> (round % 64));
+        let edges = [0, 1, 9, 10, 99_999_999, 100_000_000, 9_999_999_999_999_999, i64::MAX as u64, 1 << 63, u64::MAX];
+        for (round, number) in edges.into_iter().chain(numbers).enumerate() {
+            let behind = BEHIND[round % BEHIND.len()];
+            let text = format!("{number}{behind}");
+            assert_eq!(unsigned(text.as_bytes()), Some((number, behind.as_bytes())), "{text}");
+            assert_eq!(signed(text.as_bytes()), i64::try_from(number).ok().map(|n| (n, behind.as_bytes())), "{text}");
+            let text = format!("-{number}{behind}");
+            assert_eq!(unsigned(text.as_bytes()), None);
+            let negative = format!("-{number}").parse::<i64>().ok();
+            assert_eq!(signed(text.as_bytes()), negative.map(|n| (n, behind.as_bytes())), "{text}");
+        }
+    }
+
+    /// Bytes that no text has, too: a line is looked at here before it is known to be one.
+    #[test]
+    fn a_number_ends_before_every_byte_that_is_no_digit() {
+        for byte in (0..=u8::MAX).filter(|byte| !byte.is_ascii_digit()) {
+            for digits in ["7", "12", "1234567", "12345678", "123456789"] {
+                let text = [digits.as_bytes(), &[byte], b"34567890"].concat();
+                let expected = (digits.parse::<u64>().unwrap(), &text[digits.len()..]);
+                assert_eq!(unsigned(&text), Some(expected), "{byte:#x} behind {digits}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_no_integer_is_none() {
+        for text in ["", "-", "00", "01", "+1", "x", ".5", "18446744073709551616", "99999999999999999999", "--1"] {
+            assert_eq!(unsigned(text.as_bytes()), None, "{text}");
+            assert_eq!(signed(text.as_bytes()), None, "{text}");
+        }
+        assert_eq!(unsigned("1".repeat(21).as_bytes()), None);
+        assert_eq!(unsigned("1".repeat(100).as_bytes()), None);
+    }
+
+    #[track_caller]
+    fn assert_float(text: &str, behind: &str) {
+        let expected: f64 = text.parse().expect("a number");
+        let line = format!("{text}{behind}");
+        let (read, rest) = float(line.as_bytes()).expect("a number");
+        assert_eq!((read.to_bits(), rest), (expected.to_bits(), behind.as_bytes()), "{line}");
+    }
+
+    #[test]
+    fn floats_are_read_as_the_standard_library_reads_them() {
+        let mut random = Random(2);
+        for round in 0..ROUNDS {
+            let behind = BEHIND[round % 5];
+            let float = f64::from_bits(random.next());
+            if float.is_finite() {
+                assert_float(&format!("{float:e}"), behind);
+            }
+            // Any number of digits on both sides of the point, and any exponent that is not far off.
+            let digits = random.next().to_string() + &random.next().to_string();
+            let point = random.next() as usize % 21;
+            let len = point + 1 + random.next() as usize % 20;
+            let whole = digits[..point].trim_start_matches('0');
+            let (whole, fraction) = (if whole.is_empty() { "0" } else { whole }, &digits[point..len.min(digits.len())]);
+            let sign = ["", "-"][round % 2];
+            assert_float(&format!("{sign}{whole}.{fraction}"), behind);
+            assert_float(&format!("{sign}{whole}"), behind);
+            let exponent = random.next() as i64 % 40;
+            assert_float(&format!("{sign}{whole}.{fraction}e{exponent}"), behind);
+            assert_float(&format!("{sign}{whole}E{exponent:+}"), behind);
+            assert_float(&format!("0.{}", random.next() >> 11), behind);
+        }
+    }
+
+    /// Decimals that lie half-way between two floats, and as close beside that as so many digits can be.
+    #[test]
+    fn floats_beside_the_middle_between_two_are_rounded_right() {
+        let mut random = Random(3);
+        for round in 0..ROUNDS {
+            let above_exact = (1_u64 << 53 | random.next() >> 11) << 1 | 1;
+            for number in [above_exact - 1, above_exact, above_exact + 1] {
+                for exponent in [0, -1, -5, -22, -23, -27, -28, 1, 5, 22, 23, 27, 28] {
+                    assert_float(&format!("{number}e{exponent}"), BEHIND[round % 5]);
+                }
+            }
+        }
+        for text in [
+            "9007199254740993",
+            "9007199254740993.0",
+            "9007199254740992.5",
+            "0.5000000000000000277",
+            "1.0000000000000001110",
+            "1.000000000000000111",
+            "1.000000000000000112",
+            "4503599627370496.5",
+            "4503599627370497.5",
+            "0.0",
+            "-0.0",
+            "0e5",
+            "-0",
+            "0.000000000000000000",
+            "1e22",
+            "1e23",
+            "123456789e-30",
+        ] {
+            assert_float(text, "}");
+        }
+    }
+
+    /// What programs write for most of their floats.
+    #[test]
+    fn usual_floats_are_read_the_short_way() {
+        for text in [
+            "0.1",
+            "-0.0",
+            "12.5",
+            "3",
+            "0",
+            "-7.25e3",
+            "1e22",
+            "5E-3",
+            "2.5e+7",
+            "1234567890123456.7",
+            "1e27",
+            "3e-25",
+        ] {
+            let behind = format!("{text}}}]");
+            let (float, rest) = short_float(behind.as_bytes()).unwrap_or_else(|| panic!("{text}"));
+            assert_eq!((float.to_bits(), rest), (text.parse::<f64>().unwrap().to_bits(), &b"}]"[..]), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_float_is_none() {
+        for text in ["", "-", "00.5", "01", "+1", ".5", "1.", "1.e5", "1e", "1e+", "-.5", "1e400", "NaN"] {
+            assert_eq!(float(text.as_bytes()), None, "{text}");
+        }
+    }
 
     #[test]
     fn a_long_exponent_meets_with_as_many_digits() {

@@ -2,6 +2,7 @@
 
 use std::num::NonZeroUsize;
 
+use super::schema::{Key, Kind as _, OutcomeKind, ValueKind};
 use crate::value::{RecordedField, RecordedValue};
 
 /// Stacks that are empty between lines and keep their capacity.
@@ -15,8 +16,8 @@ pub(super) struct Scratch<'a> {
     pub(super) open: Vec<Open>,
     /// The objects among them, down to the depth to which an event may nest.
     pub(super) open_objects: Vec<OpenObject>,
-    /// The objects with a discriminator that a look-ahead has passed.
-    pub(super) passed: Vec<Passed>,
+    /// The objects with a discriminator that a look-ahead has skipped.
+    pub(super) skipped: Vec<SkippedObject>,
 }
 
 /// A bracket that is open in a look-ahead.
@@ -31,21 +32,21 @@ pub(super) enum Open {
 pub(super) struct OpenObject {
     /// The offset of its brace.
     pub(super) start: usize,
-    /// The object's index in `passed`, once one of its discriminators was found.
-    pub(super) passed: Option<usize>,
+    /// The object's index in `skipped`, once one of its discriminators was found.
+    pub(super) skipped: Option<usize>,
 }
 
-/// An object with a discriminator that a look-ahead has passed. It need not be searched again.
+/// An object with a discriminator that a look-ahead has skipped. It need not be searched again.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Passed {
+pub(super) struct SkippedObject {
     /// The offset of its brace.
     pub(super) start: usize,
-    /// The offsets of its discriminators' values, in the order of [`DISCRIMINATORS`]. An offset is never zero.
-    pub(super) told_at: [Option<NonZeroUsize>; DISCRIMINATORS.len()],
+    /// The offsets of the values of [`DISCRIMINATORS`]. An offset is never zero.
+    pub(super) discriminators: [Option<NonZeroUsize>; DISCRIMINATORS.len()],
 }
 
-/// The keys whose values determine the shape of an object inside an event.
-pub(super) const DISCRIMINATORS: [&str; 2] = ["type", "kind"];
+/// The discriminators of objects inside an event.
+pub(super) const DISCRIMINATORS: [Key; 2] = [ValueKind::KEY, OutcomeKind::KEY];
 
 /// A stack with more capacity than this many entries is freed.
 const KEPT_ENTRIES: usize = 16 * 1024;
@@ -58,7 +59,7 @@ impl Scratch<'_> {
             fields: recycle(self.fields, |_| None),
             open: recycle(self.open, |_| None),
             open_objects: recycle(self.open_objects, |_| None),
-            passed: recycle(self.passed, |_| None),
+            skipped: recycle(self.skipped, |_| None),
         }
     }
 }

@@ -8,31 +8,40 @@ use super::source::Pieces;
 use super::source::sealed::Source;
 use crate::cost::count_examined;
 
-/// Where lines come from. Lines are handed out as ranges of the window, valid until the next is asked for.
+/// The lines of a source.
 ///
-/// The window is the whole source if that is in memory, and otherwise a buffer that bytes are read into, or put into.
+/// The window is the whole source if that is in memory, and otherwise a buffer that bytes are read or fed into. Lines
+/// are ranges of the window, valid until the next line is taken.
 #[derive(Debug)]
 pub(super) struct Lines<S> {
     source: S,
     buffer: Vec<u8>,
-    /// The bytes in the window of the line that was handed out last.
-    last: Range<usize>,
-    /// The bytes in the window that are there and were not yet handed out.
-    unread: Range<usize>,
-    /// How many of those were searched for a newline already.
+    cursor: Cursor,
+    /// The end of the last line in the window that has its newline there.
+    whole_end: usize,
+    /// The number of unread bytes that were searched for a newline.
     searched: usize,
-    /// Lines handed out or passed.
-    passed: u64,
-    /// Bytes in the source before `unread`.
-    offset: u64,
-    /// Newlines among those bytes.
-    newlines: u64,
-    /// Bytes in the source before the line that the next byte is part of.
-    line_start: u64,
     limit: usize,
     source_ended: bool,
-    /// A line longer than the limit that the window has only a part of.
+    /// A line longer than the limit of which the window has only a part.
     long: Option<LongLine>,
+}
+
+/// The position between the lines that were taken and the unread bytes.
+#[derive(Debug, Default)]
+pub(super) struct Cursor {
+    /// The unread bytes of the window.
+    unread: Range<usize>,
+    /// The line in the window that was taken last.
+    last: Range<usize>,
+    /// The number of lines that were taken or passed.
+    passed: u64,
+    /// The offset in the source of the unread bytes.
+    offset: u64,
+    /// The number of newlines before that offset.
+    newlines: u64,
+    /// The offset in the source of the line that the next byte is part of.
+    line_start: u64,
 }
 
 /// A line that is passed piece by piece.
@@ -92,36 +101,80 @@ impl RawLine {
     }
 }
 
+impl Cursor {
+    /// Returns the position of the unread bytes.
+    fn position(&self) -> Position {
+        Position { line: self.newlines + 1, column: self.offset - self.line_start + 1, offset: self.offset }
+    }
+
+    /// Takes the next `len` bytes as a line, and the newline after them if it has one.
+    #[inline]
+    pub(super) fn take_line(&mut self, len: usize, terminated: bool) -> RawLine {
+        let (start, offset) = (self.unread.start, self.offset);
+        self.advance(len + usize::from(terminated));
+        self.passed += 1;
+        if terminated {
+            self.end_line();
+        }
+        self.last = start..start + len;
+        RawLine { number: self.passed, terminated, offset, len: len as u64, bytes: start..start + len }
+    }
+
+    fn advance(&mut self, len: usize) {
+        self.unread.start += len;
+        self.offset += len as u64;
+    }
+
+    /// Counts a newline that was passed.
+    fn end_line(&mut self) {
+        self.newlines += 1;
+        self.line_start = self.offset;
+    }
+}
+
 impl<S: Source> Lines<S> {
     pub(super) fn new(source: S, limit: usize) -> Self {
-        let whole = source.whole().map(<[u8]>::len);
+        let whole = source.whole().unwrap_or_default();
         Self {
-            source,
             buffer: Vec::new(),
-            last: 0..0,
-            unread: 0..whole.unwrap_or(0),
+            cursor: Cursor { unread: 0..whole.len(), ..Cursor::default() },
+            whole_end: memchr::memrchr(b'\n', whole).map_or(0, |newline| newline + 1),
             searched: 0,
-            passed: 0,
-            offset: 0,
-            newlines: 0,
-            line_start: 0,
             limit,
-            source_ended: whole.is_some(),
+            source_ended: source.whole().is_some(),
             long: None,
+            source,
         }
     }
 
+    #[inline(always)]
     fn window(&self) -> &[u8] {
         self.source.whole().unwrap_or(&self.buffer)
     }
 
     fn unread(&self) -> &[u8] {
-        &self.window()[self.unread.clone()]
+        &self.window()[self.cursor.unread.clone()]
     }
 
-    /// Whether every line was handed out.
+    /// Whether the next line begins with a brace and is in the window with its newline.
+    #[inline(always)]
+    pub(super) fn has_whole_line(&self) -> bool {
+        self.cursor.unread.start < self.whole_end
+            && self.window().get(self.cursor.unread.start) == Some(&b'{')
+            && self.long.is_none()
+    }
+
+    /// Returns the unread lines that are in the window with their newlines.
+    #[inline(always)]
+    pub(super) fn whole_lines(&mut self) -> (&[u8], &mut Cursor) {
+        self.searched = 0;
+        let window = self.source.whole().unwrap_or(&self.buffer);
+        (&window[self.cursor.unread.start..self.whole_end], &mut self.cursor)
+    }
+
+    /// Whether every line was taken.
     pub(super) fn has_ended(&self) -> bool {
-        self.source_ended && self.unread.is_empty()
+        self.source_ended && self.cursor.unread.is_empty()
     }
 
     pub(super) fn limit(&self) -> usize {
@@ -133,55 +186,47 @@ impl<S: Source> Lines<S> {
     }
 
     pub(super) fn lines_passed(&self) -> u64 {
-        self.passed
+        self.cursor.passed
     }
 
-    /// The position after what was handed out or passed.
+    /// Returns the position after the lines that were taken or passed.
     pub(super) fn position(&self) -> Position {
-        Position { line: self.newlines + 1, column: self.offset - self.line_start + 1, offset: self.offset }
+        self.cursor.position()
     }
 
-    /// A newline was taken.
-    fn end_line(&mut self) {
-        self.newlines += 1;
-        self.line_start = self.offset;
+    /// Returns the offset after the lines that were taken or passed.
+    pub(super) fn offset(&self) -> u64 {
+        self.cursor.offset
     }
 
     pub(super) fn text(&self, line: &RawLine) -> &[u8] {
         &self.window()[line.bytes.clone()]
     }
 
-    /// The bytes of the line that was handed out last; none once the buffer was refilled.
+    /// Returns the bytes of the line that was taken last, or none once the buffer was refilled.
     pub(super) fn text_of_last(&self) -> &[u8] {
-        &self.window()[self.last.clone()]
+        &self.window()[self.cursor.last.clone()]
     }
 
-    /// Hands the line, which was the last one, out again.
+    /// Puts the line, which was taken last, back.
     pub(super) fn step_back(&mut self, line: &RawLine) {
-        self.unread.start = line.bytes.start;
+        let cursor = &mut self.cursor;
+        cursor.unread.start = line.bytes.start;
+        cursor.passed -= 1;
+        cursor.offset = line.offset;
+        cursor.newlines -= u64::from(line.terminated);
+        cursor.line_start = line.offset;
         self.searched = line.bytes.len();
-        self.passed -= 1;
-        self.offset = line.offset;
-        self.newlines -= u64::from(line.terminated);
-        self.line_start = line.offset;
     }
 
-    /// Takes the next `len` bytes, and a newline after them if there is one, out of what is unread.
-    fn hand_out(&mut self, len: usize, terminated: bool) -> RawLine {
-        let (start, offset) = (self.unread.start, self.offset);
-        self.take(len + usize::from(terminated));
-        self.passed += 1;
-        if terminated {
-            self.end_line();
-        }
-        self.last = start..start + len;
-        RawLine { number: self.passed, terminated, offset, len: len as u64, bytes: start..start + len }
+    fn take_line(&mut self, len: usize, terminated: bool) -> RawLine {
+        self.searched = 0;
+        self.cursor.take_line(len, terminated)
     }
 
     fn take(&mut self, len: usize) {
-        self.unread.start += len;
-        self.offset += len as u64;
         self.searched = 0;
+        self.cursor.advance(len);
     }
 
     /// The next line; `None` at the end, or when no whole one is there yet.
@@ -193,7 +238,7 @@ impl<S: Source> Lines<S> {
             let unread = self.unread();
             count_examined(unread.len() - self.searched);
             if let Some(found) = memchr::memchr(b'\n', &unread[self.searched..]) {
-                let line = self.hand_out(self.searched + found, true);
+                let line = self.take_line(self.searched + found, true);
                 return if line.bytes.len() > self.limit { Err(LineFault::TooLong(line)) } else { Ok(Some(line)) };
             }
             self.searched = unread.len();
@@ -211,10 +256,10 @@ impl<S: Source> Lines<S> {
 
     /// What is left when the source has ended, and no newline is in it.
     fn last_line(&mut self) -> Result<Option<RawLine>, LineFault> {
-        if self.unread.is_empty() {
+        if self.cursor.unread.is_empty() {
             return Ok(None);
         }
-        let line = self.hand_out(self.unread.len(), false);
+        let line = self.take_line(self.cursor.unread.len(), false);
         match memchr::memchr(0, self.text(&line)) {
             Some(nul) => Err(LineFault::Torn { line, nul }),
             None => Ok(Some(line)),
@@ -225,7 +270,7 @@ impl<S: Source> Lines<S> {
     fn pass_long_line(&mut self) -> Result<Option<RawLine>, LineFault> {
         let LongLine { mut line, mut first_nul } = match self.long.take() {
             Some(begun) => begun,
-            None => LongLine { line: self.hand_out(0, false), first_nul: None },
+            None => LongLine { line: self.take_line(0, false), first_nul: None },
         };
         loop {
             let unread = self.unread();
@@ -239,7 +284,7 @@ impl<S: Source> Lines<S> {
             line.terminated = newline.is_some();
             self.take(of_line + usize::from(line.terminated));
             if line.terminated {
-                self.end_line();
+                self.cursor.end_line();
             }
             if line.terminated || self.source_ended {
                 break;
@@ -249,7 +294,7 @@ impl<S: Source> Lines<S> {
                 return Ok(None);
             }
         }
-        line.bytes = self.unread.start..self.unread.start;
+        line.bytes = self.cursor.unread.start..self.cursor.unread.start;
         Err(match first_nul {
             // A file that was laid out ahead of its writer, who died: nothing but NUL bytes to the end.
             Some(nul) if !line.terminated => LineFault::Torn { line, nul },
@@ -269,33 +314,33 @@ impl<S: Source> Lines<S> {
         // The beginning of the line at hand was let go.
         let mut is_begun = false;
         loop {
-            while self.passed + 1 < number {
+            while self.cursor.passed + 1 < number {
                 match memchr::memchr(b'\n', &self.unread()[self.searched..]) {
                     Some(found) => {
                         self.take(self.searched + found + 1);
-                        self.passed += 1;
+                        self.cursor.passed += 1;
                         is_begun = false;
-                        self.end_line();
+                        self.cursor.end_line();
                     }
                     None => break,
                 }
             }
-            let is_there = self.passed + 1 == number;
-            if is_there && !self.unread.is_empty() {
+            let is_there = self.cursor.passed + 1 == number;
+            if is_there && !self.cursor.unread.is_empty() {
                 return Ok(true);
             }
             if self.source_ended {
                 // An unterminated last line is one of those passed.
-                self.passed += u64::from(is_begun || !self.unread.is_empty());
-                self.take(self.unread.len());
+                self.cursor.passed += u64::from(is_begun || !self.cursor.unread.is_empty());
+                self.take(self.cursor.unread.len());
                 return Ok(false);
             }
             if is_there || self.source.is_open() {
-                self.searched = self.unread.len();
+                self.searched = self.cursor.unread.len();
             } else {
                 // A part of a line is let go, or memory would be as long as the line.
-                is_begun |= !self.unread.is_empty();
-                self.take(self.unread.len());
+                is_begun |= !self.cursor.unread.is_empty();
+                self.take(self.cursor.unread.len());
             }
             if let Filled::Waiting = self.fill()? {
                 return Ok(false);
@@ -310,14 +355,14 @@ impl<S: Source> Lines<S> {
         }
         self.make_room(CHUNK / 2);
         loop {
-            match self.source.read(&mut self.buffer[self.unread.end..]) {
+            match self.source.read(&mut self.buffer[self.cursor.unread.end..]) {
                 Ok(0) => {
                     self.source_ended = true;
                     return Ok(Filled::Changed);
                 }
                 Ok(read) => {
-                    // A source that claims more than it was given room for is not believed.
-                    self.unread.end = self.buffer.len().min(self.unread.end.saturating_add(read));
+                    // A source may claim more bytes than it had room for.
+                    self.add(read.min(self.buffer.len() - self.cursor.unread.end));
                     return Ok(Filled::Changed);
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -326,28 +371,44 @@ impl<S: Source> Lines<S> {
         }
     }
 
-    /// Makes room for so many bytes, and some more, after what is unread.
-    fn make_room(&mut self, wanted: usize) {
-        self.last = 0..0;
-        if self.buffer.len() > KEPT && self.unread.len() < CHUNK {
-            self.buffer = self.buffer[self.unread.clone()].to_vec();
-            self.unread = 0..self.unread.len();
-        } else if self.unread.is_empty() {
-            self.unread = 0..0;
+    /// Adds the next `len` bytes of the buffer to the unread ones.
+    fn add(&mut self, len: usize) {
+        let start = self.cursor.unread.end;
+        self.cursor.unread.end += len;
+        if let Some(newline) = memchr::memrchr(b'\n', &self.buffer[start..start + len]) {
+            self.whole_end = start + newline + 1;
         }
-        let room = |lines: &Self| lines.buffer.len() - lines.unread.end;
-        if room(self) < wanted && self.unread.start > 0 {
-            count_examined(self.unread.len());
-            self.buffer.copy_within(self.unread.clone(), 0);
-            self.unread = 0..self.unread.len();
+    }
+
+    /// Makes room for `wanted` bytes, and some more, after the unread ones.
+    fn make_room(&mut self, wanted: usize) {
+        self.cursor.last = 0..0;
+        if self.buffer.len() > KEPT && self.cursor.unread.len() < CHUNK {
+            self.buffer = self.buffer[self.cursor.unread.clone()].to_vec();
+            self.unread_was_moved();
+        } else if self.cursor.unread.is_empty() {
+            self.unread_was_moved();
+        }
+        let room = |lines: &Self| lines.buffer.len() - lines.cursor.unread.end;
+        if room(self) < wanted && self.cursor.unread.start > 0 {
+            count_examined(self.cursor.unread.len());
+            self.buffer.copy_within(self.cursor.unread.clone(), 0);
+            self.unread_was_moved();
         }
         if room(self) < wanted {
-            // What is unread is not much longer than the limit: it would not be read on otherwise.
+            // There is not much more unread than the limit: otherwise no more would be read.
             let doubled = (self.buffer.len() * 2).min(self.limit.saturating_add(CHUNK));
-            let grown = doubled.max(self.unread.end + wanted.max(CHUNK));
+            let grown = doubled.max(self.cursor.unread.end + wanted.max(CHUNK));
             self.buffer.reserve_exact(grown - self.buffer.len());
             self.buffer.resize(grown, 0);
         }
+    }
+
+    /// The unread bytes were moved to the start of the buffer.
+    fn unread_was_moved(&mut self) {
+        let unread = &mut self.cursor.unread;
+        self.whole_end = self.whole_end.saturating_sub(unread.start);
+        *unread = 0..unread.len();
     }
 }
 
@@ -358,9 +419,9 @@ impl Lines<Pieces> {
             return;
         }
         self.make_room(piece.len());
-        let end = self.unread.end + piece.len();
-        self.buffer[self.unread.end..end].copy_from_slice(piece);
-        self.unread.end = end;
+        let start = self.cursor.unread.end;
+        self.buffer[start..start + piece.len()].copy_from_slice(piece);
+        self.add(piece.len());
     }
 
     /// No piece comes any more.

@@ -15,14 +15,14 @@ use std::slice;
 use super::block::{Avx2, has_avx2};
 use super::block::{Native, WIDE, Wide};
 use super::scan::Plain;
-use super::utf8;
+use super::text;
 use crate::arena::Arena;
 use crate::cost::count_examined;
 
 /// Memory for the strings of one line. It is taken from the arena when the first escape is met, once and for all the
 /// rest of the line.
 #[derive(Default)]
-pub(super) struct Room<'a>(&'a mut [MaybeUninit<u8>]);
+pub(in crate::decode) struct UnescapeBuffer<'a>(&'a mut [MaybeUninit<u8>]);
 
 /// For each byte behind a backslash, the byte that the two of them stand for. Zero where it is not as simple as that.
 static SIMPLE: [u8; 256] = {
@@ -38,10 +38,15 @@ static SIMPLE: [u8; 256] = {
     table
 };
 
-impl<'a> Room<'a> {
+impl<'a> UnescapeBuffer<'a> {
     /// The meaning of the string whose content `line` begins with, and what follows its closing quote. The first
     /// `clean` bytes of it are known to be plain. `None` when something is wrong with it.
-    pub(super) fn unescape(&mut self, line: &'a [u8], clean: usize, arena: &'a Arena) -> Option<(&'a str, &'a [u8])> {
+    pub(in crate::decode) fn unescape(
+        &mut self,
+        line: &'a [u8],
+        clean: usize,
+        arena: &'a Arena,
+    ) -> Option<(&'a str, &'a [u8])> {
         if self.0.len() < line.len() {
             self.0 = arena.uninit(line.len());
         }
@@ -57,7 +62,7 @@ impl<'a> Room<'a> {
         // SAFETY: so many bytes were written there, and nobody else has this memory.
         let used = unsafe { slice::from_raw_parts(used.as_ptr().cast::<u8>(), used.len()) };
         // What is not UTF-8 on one side of an escape is not UTF-8 beside what that stands for either.
-        Some((utf8::text(used)?, &line[read..]))
+        Some((text(used)?, &line[read..]))
     }
 }
 

@@ -9,10 +9,10 @@ use self::portable::Block;
 use self::sse2::Block;
 
 /// Bytes that a [`Wide`] holds.
-pub(super) const WIDE: usize = 64;
+pub(in crate::decode) const WIDE: usize = 64;
 
 /// Sixty-four bytes.
-pub(super) trait Wide: Copy {
+pub(in crate::decode) trait Wide: Copy {
     /// # Safety
     ///
     /// The machine has what the type asks for. No other function can be called without one of these.
@@ -20,25 +20,18 @@ pub(super) trait Wide: Copy {
 
     /// Quotes, backslashes and control characters.
     fn string_ends(self) -> u64;
-
-    /// Bytes that are not ASCII.
-    fn high(self) -> u64;
-
-    fn at_least(self, least: u8) -> u64;
-
-    fn equal(self, byte: u8) -> u64;
 }
 
 /// Whether [`Avx2`] can be used.
 #[cfg(target_arch = "x86_64")]
 #[inline]
-pub(super) fn has_avx2() -> bool {
+pub(in crate::decode) fn has_avx2() -> bool {
     std::arch::is_x86_feature_detected!("avx2")
 }
 
 /// Four blocks as any machine of this architecture has them.
 #[derive(Clone, Copy)]
-pub(super) struct Native {
+pub(in crate::decode) struct Native {
     first: Block,
     second: Block,
     third: Block,
@@ -47,7 +40,7 @@ pub(super) struct Native {
 
 impl Native {
     #[inline(always)]
-    pub(super) fn new(bytes: &[u8; WIDE]) -> Self {
+    pub(in crate::decode) fn new(bytes: &[u8; WIDE]) -> Self {
         let (blocks, _) = bytes.as_chunks::<16>();
         Self {
             first: Block::load(&blocks[0]),
@@ -57,9 +50,15 @@ impl Native {
         }
     }
 
+    /// Bytes that are not ASCII.
+    #[inline(always)]
+    pub(super) fn high(self) -> u64 {
+        joined(self.first.high(), self.second.high(), self.third.high(), self.fourth.high())
+    }
+
     /// Bytes that are not the same in both.
     #[inline(always)]
-    pub(super) fn differing(self, other: Self) -> u64 {
+    pub(in crate::decode) fn differing(self, other: Self) -> u64 {
         !joined(
             self.first.same(other.first),
             self.second.same(other.second),
@@ -79,26 +78,6 @@ impl Wide for Native {
     fn string_ends(self) -> u64 {
         joined(self.first.string_ends(), self.second.string_ends(), self.third.string_ends(), self.fourth.string_ends())
     }
-
-    #[inline(always)]
-    fn high(self) -> u64 {
-        joined(self.first.high(), self.second.high(), self.third.high(), self.fourth.high())
-    }
-
-    #[inline(always)]
-    fn at_least(self, least: u8) -> u64 {
-        joined(
-            self.first.at_least(least),
-            self.second.at_least(least),
-            self.third.at_least(least),
-            self.fourth.at_least(least),
-        )
-    }
-
-    #[inline(always)]
-    fn equal(self, byte: u8) -> u64 {
-        joined(self.first.equal(byte), self.second.equal(byte), self.third.equal(byte), self.fourth.equal(byte))
-    }
 }
 
 #[inline(always)]
@@ -108,7 +87,7 @@ fn joined(first: u32, second: u32, third: u32, fourth: u32) -> u64 {
 
 /// The bits of sixteen bytes that are a quote, a backslash or a control character, and of those that are not ASCII.
 #[inline(always)]
-pub(super) fn string_ends_and_high(bytes: &[u8; 16]) -> (u32, u32) {
+pub(in crate::decode) fn string_ends_and_high(bytes: &[u8; 16]) -> (u32, u32) {
     let block = Block::load(bytes);
     (block.string_ends(), block.high())
 }
@@ -116,8 +95,7 @@ pub(super) fn string_ends_and_high(bytes: &[u8; 16]) -> (u32, u32) {
 #[cfg(target_arch = "x86_64")]
 mod sse2 {
     use std::arch::x86_64::{
-        __m128i, _mm_cmpeq_epi8, _mm_loadu_si128, _mm_max_epu8, _mm_min_epu8, _mm_movemask_epi8, _mm_or_si128,
-        _mm_set1_epi8,
+        __m128i, _mm_cmpeq_epi8, _mm_loadu_si128, _mm_min_epu8, _mm_movemask_epi8, _mm_or_si128, _mm_set1_epi8,
     };
 
     #[derive(Clone, Copy)]
@@ -137,18 +115,6 @@ mod sse2 {
         let quote = _mm_cmpeq_epi8(block, _mm_set1_epi8(b'"'.cast_signed()));
         let backslash = _mm_cmpeq_epi8(block, _mm_set1_epi8(b'\\'.cast_signed()));
         bits(_mm_or_si128(control, _mm_or_si128(quote, backslash)))
-    }
-
-    #[target_feature(enable = "sse2")]
-    #[inline]
-    fn at_least(block: __m128i, least: u8) -> u32 {
-        bits(_mm_cmpeq_epi8(_mm_max_epu8(block, _mm_set1_epi8(least.cast_signed())), block))
-    }
-
-    #[target_feature(enable = "sse2")]
-    #[inline]
-    fn equal(block: __m128i, byte: u8) -> u32 {
-        bits(_mm_cmpeq_epi8(block, _mm_set1_epi8(byte.cast_signed())))
     }
 
     impl Block {
@@ -171,18 +137,6 @@ mod sse2 {
         }
 
         #[inline(always)]
-        pub(super) fn at_least(self, least: u8) -> u32 {
-            // SAFETY: every x86-64 has SSE2.
-            unsafe { at_least(self.0, least) }
-        }
-
-        #[inline(always)]
-        pub(super) fn equal(self, byte: u8) -> u32 {
-            // SAFETY: every x86-64 has SSE2.
-            unsafe { equal(self.0, byte) }
-        }
-
-        #[inline(always)]
         pub(super) fn same(self, other: Self) -> u32 {
             // SAFETY: every x86-64 has SSE2.
             unsafe { bits(_mm_cmpeq_epi8(self.0, other.0)) }
@@ -196,15 +150,15 @@ pub(super) use self::avx2::Avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx2 {
     use std::arch::x86_64::{
-        __m256i, _mm256_cmpeq_epi8, _mm256_loadu_si256, _mm256_max_epu8, _mm256_min_epu8, _mm256_movemask_epi8,
-        _mm256_or_si256, _mm256_set1_epi8,
+        __m256i, _mm256_cmpeq_epi8, _mm256_loadu_si256, _mm256_min_epu8, _mm256_movemask_epi8, _mm256_or_si256,
+        _mm256_set1_epi8,
     };
 
     use super::WIDE;
 
     /// That there is one shows that the machine has AVX2.
     #[derive(Clone, Copy)]
-    pub(in super::super) struct Avx2(__m256i, __m256i);
+    pub(in crate::decode) struct Avx2(__m256i, __m256i);
 
     #[target_feature(enable = "avx2")]
     #[inline]
@@ -222,18 +176,6 @@ mod avx2 {
         _mm256_or_si256(control, _mm256_or_si256(quote, backslash))
     }
 
-    #[target_feature(enable = "avx2")]
-    #[inline]
-    fn at_least(half: __m256i, least: u8) -> __m256i {
-        _mm256_cmpeq_epi8(_mm256_max_epu8(half, _mm256_set1_epi8(least.cast_signed())), half)
-    }
-
-    #[target_feature(enable = "avx2")]
-    #[inline]
-    fn equal(half: __m256i, byte: u8) -> __m256i {
-        _mm256_cmpeq_epi8(half, _mm256_set1_epi8(byte.cast_signed()))
-    }
-
     impl super::Wide for Avx2 {
         #[inline(always)]
         unsafe fn load(bytes: &[u8; WIDE]) -> Self {
@@ -248,24 +190,6 @@ mod avx2 {
         fn string_ends(self) -> u64 {
             // SAFETY: there is one, so there is AVX2.
             unsafe { bits(string_ends(self.0), string_ends(self.1)) }
-        }
-
-        #[inline(always)]
-        fn high(self) -> u64 {
-            // SAFETY: there is one, so there is AVX2.
-            unsafe { bits(self.0, self.1) }
-        }
-
-        #[inline(always)]
-        fn at_least(self, least: u8) -> u64 {
-            // SAFETY: there is one, so there is AVX2.
-            unsafe { bits(at_least(self.0, least), at_least(self.1, least)) }
-        }
-
-        #[inline(always)]
-        fn equal(self, byte: u8) -> u64 {
-            // SAFETY: there is one, so there is AVX2.
-            unsafe { bits(equal(self.0, byte), equal(self.1, byte)) }
         }
     }
 }
@@ -318,18 +242,8 @@ mod portable {
         }
 
         #[inline(always)]
-        pub(super) fn at_least(self, least: u8) -> u32 {
-            self.bits(|word| at_least(word, least))
-        }
-
-        #[inline(always)]
-        pub(super) fn equal(self, byte: u8) -> u32 {
-            self.bits(|word| equal(word, byte))
-        }
-
-        #[inline(always)]
         pub(super) fn same(self, other: Self) -> u32 {
-            Self([self.0[0] ^ other.0[0], self.0[1] ^ other.0[1]]).equal(0)
+            Self([self.0[0] ^ other.0[0], self.0[1] ^ other.0[1]]).bits(|word| equal(word, 0))
         }
     }
 }
@@ -368,10 +282,7 @@ mod tests {
                     assert_eq!(u64::from(block.string_ends()), ends, "{bytes:x?}");
                     assert_eq!(u64::from(block.high()), naive(&bytes, |byte| byte >= 0x80), "{bytes:x?}");
                     for other in [0, 1, b'"', 0x7f, 0x80, 0x81, 0xc0, 0xe0, 0xf0, 0xff] {
-                        let least = naive(&bytes, |byte| byte >= other);
-                        assert_eq!(u64::from(block.at_least(other)), least, "{other:x} {bytes:x?}");
                         let equal = naive(&bytes, |byte| byte == other);
-                        assert_eq!(u64::from(block.equal(other)), equal, "{other:x} {bytes:x?}");
                         let same = block.same(<$block>::load(&[other; 16]));
                         assert_eq!(u64::from(same), equal, "{other:x} {bytes:x?}");
                     }
@@ -385,13 +296,6 @@ mod tests {
     fn assert_in_order<W: Wide>() {
         let mut bytes = [b'a'; WIDE];
         for place in 0..WIDE {
-            bytes[place] = 0xe1;
-            // SAFETY: whoever calls this has looked.
-            let wide = unsafe { W::load(&bytes) };
-            assert_eq!(wide.high(), 1 << place);
-            assert_eq!(wide.at_least(0xe1), 1 << place);
-            assert_eq!(wide.at_least(0xe2), 0);
-            assert_eq!(wide.equal(0xe1), 1 << place);
             for end in [b'"', b'\\', 0x1f, 0] {
                 bytes[place] = end;
                 // SAFETY: likewise.
@@ -410,7 +314,8 @@ mod tests {
         }
         let mut bytes = [b'a'; WIDE];
         for place in 0..WIDE {
-            bytes[place] = b'b';
+            bytes[place] = 0xe1;
+            assert_eq!(Native::new(&bytes).high(), 1 << place);
             assert_eq!(Native::new(&bytes).differing(Native::new(&[b'a'; WIDE])), 1 << place);
             bytes[place] = b'a';
         }

@@ -2,23 +2,20 @@
 #![allow(unsafe_code)]
 
 use super::block::{Native, WIDE, Wide as _, string_ends_and_high};
-use super::utf8;
 use crate::cost::count_examined;
 
 /// The bytes before the next quote, backslash or control character, and what follows them.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Plain<'a> {
+pub(in crate::decode) struct Plain<'a> {
     bytes: &'a [u8],
     is_ascii: bool,
-    /// Those bytes, and what follows them.
-    all: &'a [u8],
-    pub(super) rest: &'a [u8],
+    pub(in crate::decode) rest: &'a [u8],
 }
 
 impl<'a> Plain<'a> {
     /// What `bytes` begin with; made for names, which are short.
     #[inline(always)]
-    pub(super) fn name(bytes: &'a [u8]) -> Self {
+    pub(in crate::decode) fn name(bytes: &'a [u8]) -> Self {
         if let Some(block) = bytes.first_chunk::<16>() {
             let (ends, high) = string_ends_and_high(block);
             if ends != 0 {
@@ -30,7 +27,7 @@ impl<'a> Plain<'a> {
 
     /// What `bytes` begin with; made for texts, which are of any length.
     #[inline(always)]
-    pub(super) fn text(bytes: &'a [u8]) -> Self {
+    pub(in crate::decode) fn text(bytes: &'a [u8]) -> Self {
         // Whatever is shorter than this asks for no decision by its length.
         if let Some(block) = bytes.first_chunk::<WIDE>() {
             let wide = Native::new(block);
@@ -43,25 +40,40 @@ impl<'a> Plain<'a> {
     }
 
     #[inline(always)]
-    pub(super) fn len(&self) -> usize {
+    pub(in crate::decode) fn len(&self) -> usize {
         self.bytes.len()
     }
 
     /// The bytes as text, if they are UTF-8.
     #[inline(always)]
-    pub(super) fn to_str(self) -> Option<&'a str> {
+    pub(in crate::decode) fn to_str(self) -> Option<&'a str> {
         if self.is_ascii {
             // SAFETY: ASCII is UTF-8.
             Some(unsafe { str::from_utf8_unchecked(self.bytes) })
         } else {
-            utf8::start(self.all, self.bytes.len())
+            text(self.bytes)
         }
     }
 }
 
+/// Returns the text that `bytes` are, if they are UTF-8.
+#[inline]
+pub(in crate::decode) fn text(bytes: &[u8]) -> Option<&str> {
+    count_examined(bytes.len());
+    if bytes.len() >= WIDE {
+        return simdutf8::basic::from_utf8(bytes).ok();
+    }
+    // simdutf8 leaves a shorter text to the standard library, which examines it byte by byte.
+    let mut block = [0; WIDE];
+    block[..bytes.len()].copy_from_slice(bytes);
+    simdutf8::basic::from_utf8(&block).ok()?;
+    // SAFETY: the bytes are UTF-8, because they and the zeros after them are. A zero does not continue a character.
+    Some(unsafe { str::from_utf8_unchecked(bytes) })
+}
+
 /// What `text` holds from `start` up to the next quote, if that is all plain.
 #[inline]
-pub(super) fn up_to_quote(text: &str, start: usize) -> Option<&str> {
+pub(in crate::decode) fn up_to_quote(text: &str, start: usize) -> Option<&str> {
     if !text.is_char_boundary(start) {
         return None;
     }
@@ -81,7 +93,7 @@ impl Run {
     fn of(self, bytes: &[u8]) -> Plain<'_> {
         count_examined(self.len);
         let (plain, rest) = bytes.split_at(self.len);
-        Plain { bytes: plain, is_ascii: self.is_ascii, all: bytes, rest }
+        Plain { bytes: plain, is_ascii: self.is_ascii, rest }
     }
 
     /// Up to the first byte that `ends` has a bit for, and `before` bytes before them.
@@ -122,7 +134,27 @@ impl Run {
 
 #[cfg(test)]
 mod tests {
-    use super::Plain;
+    use super::{Plain, text};
+
+    /// Every border between kinds of bytes, at the start and across the end of a block.
+    #[test]
+    fn text_is_checked_as_the_standard_library_checks_it() {
+        const BORDERS: [u8; 24] = [
+            0, b'a', 0x7f, 0x80, 0x8f, 0x90, 0x9f, 0xa0, 0xbf, 0xc0, 0xc1, 0xc2, 0xdf, 0xe0, 0xe1, 0xec, 0xed, 0xee,
+            0xef, 0xf0, 0xf1, 0xf4, 0xf5, 0xff,
+        ];
+        for before in [0, 59, 61, 62, 63] {
+            for index in (0..BORDERS.len().pow(3)).step_by(if cfg!(miri) { 501 } else { 1 }) {
+                let mut bytes = vec![b'a'; before];
+                bytes.extend((0..3).map(|place| BORDERS[index / BORDERS.len().pow(place) % BORDERS.len()]));
+                for end in [before + 1, before + 2, before + 3] {
+                    assert_eq!(text(&bytes[..end]), std::str::from_utf8(&bytes[..end]).ok(), "{bytes:x?}");
+                }
+                bytes.push(0x80);
+                assert_eq!(text(&bytes), std::str::from_utf8(&bytes).ok(), "{bytes:x?}");
+            }
+        }
+    }
 
     #[test]
     fn plain_text_ends_where_a_byte_by_byte_look_says() {
