@@ -8,10 +8,10 @@ use std::path::Path;
 ///
 /// There are no exceptions. The command, in `src/cli`, is a crate of its own and sees only the public interface.
 const LAYERS: &[&[&str]] = &[
-    &["arena", "compress", "cost", "line", "names", "timing"],
-    &["value"],
+    &["arena", "compress", "cost", "line", "names"],
+    &["timing", "value"],
     &["event"],
-    &["encode", "decode"],
+    &["encode", "decode", "display"],
     &["sink", "reader", "owned", "redact", "testing", "fuzzing"],
     &["parallel", "replay", "arbitrary"],
     &["check", "diff", "summary"],

@@ -23,8 +23,8 @@ use std::sync::{Arc, OnceLock};
 use std::thread;
 
 use clap::Parser;
+use cove_trace::display::escaped;
 use cove_trace::replay::{Conclusion, Verdict};
-use cove_trace::summary::escaped;
 use cove_trace::{
     JsonlSink, NullSink, RecordingBackend, Replay, RingSink, RunOutcome, TraceHeader, TraceSink, ValueCapture,
     create_trace_file,

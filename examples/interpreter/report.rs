@@ -6,7 +6,8 @@ use std::path::Path;
 
 use cove_trace::TraceReader;
 use cove_trace::check::{Checker, Remark};
-use cove_trace::summary::{Summary, escaped};
+use cove_trace::display::escaped;
+use cove_trace::summary::Summary;
 
 use crate::runtime::Ending;
 

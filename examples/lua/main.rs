@@ -25,8 +25,8 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use clap::Parser;
+use cove_trace::display::escaped;
 use cove_trace::replay::{Conclusion, Verdict};
-use cove_trace::summary::escaped;
 use cove_trace::{JsonlSink, NullSink, RecordingBackend, Replay, RunOutcome, TraceHeader, ValueCapture};
 
 use self::options::{Command, Options};

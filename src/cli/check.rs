@@ -11,7 +11,6 @@ use cove_trace::check::Checker;
 use cove_trace::parallel::Parts;
 
 use self::report::Report;
-pub(crate) use self::report::count;
 use crate::diagnostics::Diagnostics;
 use crate::input::{Input, Opened};
 use crate::output::Output;

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use cove_trace::check::{Finding, Severity};
-use cove_trace::summary::escaped;
+use cove_trace::display::escaped;
 use cove_trace::{ReadError, ReadErrorKind};
 
 use crate::progress::Progress;

@@ -6,7 +6,7 @@ mod toml;
 use std::convert::Infallible;
 use std::io::{self, Write};
 
-use cove_trace::summary::escaped;
+use cove_trace::display::escaped;
 use cove_trace::{TraceEvent, TracePart};
 
 use self::needs::{Grants, Operations};

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use clap::builder::styling::{AnsiColor, Effects, Style};
 use clap::builder::{OsStringValueParser, TypedValueParser};
-use cove_trace::summary::{duration, escaped};
+use cove_trace::display::{duration, escaped};
 use cove_trace::{HeapSummary, HostCall, HostOutcome, RecordedValue, TraceEvent, TraceHeader, TracePart};
 
 use crate::diagnostics::Diagnostics;

@@ -6,14 +6,14 @@ use std::sync::{Mutex, PoisonError};
 use super::beyond::Beyond;
 use super::compare::{Comparison, Difference, Gaps};
 use super::conclusion::{Conclusion, conclude};
-use super::divergence::{Details, Divergence, DivergenceKind, task_name};
+use super::divergence::{Details, Divergence, DivergenceKind};
 use super::findings::Findings;
 use super::matching::{Due, Matching, Order, Tasks};
 use super::open_error::OpenError;
 use super::recording::{Completeness, Outcome, Recording};
 use super::report::{with_result, with_values};
 use super::scratch::{self, Scratch};
-use super::shown::{Name, Operation, names_beside};
+use crate::display::{Name, Operation, names_beside, task_name};
 use crate::event::{HostCall, HostOutcome, TraceEvent, TraceHeader};
 use crate::names::{RunOutcome, ValueCapture};
 use crate::reader::TraceReader;
@@ -181,7 +181,11 @@ impl LiveCheck {
         due: &Due<'_>,
     ) -> Box<Divergence> {
         Box::new(Divergence::new(Details {
-            headline: format!("{}'s {} came to {what} than recorded", task_name(live.task), Operation(live.site)),
+            headline: format!(
+                "{}'s {} came to {what} than recorded",
+                task_name(live.task),
+                Operation(live.site.module(), live.site.op())
+            ),
             path: Some(path.to_owned()),
             recorded,
             asked,
@@ -209,7 +213,9 @@ impl TraceSink for LiveCheck {
 
 /// Compares arguments by their types.
 fn compared(recorded: &[u8], live: &[u8]) -> Result<(), Box<Difference>> {
-    with_values(recorded, |recorded| with_values(live, |live| Comparison::new(Gaps::InEither).args(recorded, live)))
+    let mut comparison = Comparison::new(Gaps::InEither);
+    with_values(recorded, |recorded| with_values(live, |live| comparison.args(recorded, live)));
+    comparison.into_result().map(drop)
 }
 
 /// The part of an outcome that is compared.
@@ -249,8 +255,7 @@ impl Kind {
     /// Two outcomes that differ, in words.
     fn shown_beside(recorded: &Self, live: &Self) -> [String; 2] {
         if let (Self::Value(recorded), Self::Value(live)) = (recorded, live) {
-            let (recorded, live) = names_beside(recorded, live);
-            return [recorded, live].map(|name| format!("a value of type {name}"));
+            return names_beside(recorded, live).map(|name| format!("a value of type {name}"));
         }
         [recorded, live].map(|kind| match kind {
             Self::None => "nothing".to_owned(),

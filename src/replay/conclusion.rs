@@ -2,12 +2,12 @@
 
 use std::fmt;
 
-use super::divergence::{Details, Divergence, DivergenceKind, count};
+use super::divergence::{Details, Divergence, DivergenceKind};
 use super::findings::{Findings, Incomplete};
 use super::matching::Matching;
 use super::recording::{Completeness, is_limit};
 use super::report::were;
-use super::shown::shown_beside;
+use crate::display::{count, shown, values_beside};
 use crate::names::RunOutcome;
 use crate::value::RecordedValue;
 
@@ -177,7 +177,7 @@ impl End<'_> {
         } else if let Some(message) = self.message.filter(|message| *message != recorded_message) {
             let text = |message: Option<&'_ str>| message.unwrap_or_default().to_owned();
             let (one, other) = (text(recorded_message), text(message));
-            let (one, other) = shown_beside(&RecordedValue::String(&one), &RecordedValue::String(&other));
+            let [one, other] = values_beside(&RecordedValue::String(&one), &RecordedValue::String(&other));
             let none_or = |message: Option<&str>, shown| if message.is_some() { shown } else { "none".to_owned() };
             ("message", none_or(recorded_message, one), none_or(message, other))
         } else {
@@ -215,7 +215,7 @@ impl End<'_> {
 /// How a run ended, with its message.
 fn ending(outcome: RunOutcome, message: Option<&str>) -> String {
     match message {
-        Some(message) => format!("{outcome}: {}", super::shown::shown(&RecordedValue::String(message))),
+        Some(message) => format!("{outcome}: {}", shown(&RecordedValue::String(message))),
         None => outcome.to_string(),
     }
 }

@@ -3,8 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::shown::Name;
-use crate::event::ENTRY_TASK;
+use crate::display::{Name, task_name};
 
 /// Where, and how, a run went another way than the recorded one.
 ///
@@ -181,16 +180,3 @@ impl Divergence {
 }
 
 impl std::error::Error for Divergence {}
-
-/// A task, in words.
-pub(super) fn task_name(task: u64) -> String {
-    if task == ENTRY_TASK { "the entry".to_owned() } else { format!("task {task}") }
-}
-
-/// So many of them, in words.
-pub(super) fn count(number: u64, what: &str) -> String {
-    match number {
-        1 => format!("1 {what}"),
-        _ => format!("{number} {what}s"),
-    }
-}

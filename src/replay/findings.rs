@@ -4,8 +4,9 @@ use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-use super::divergence::{Divergence, task_name};
+use super::divergence::Divergence;
 use super::recording::Completeness;
+use crate::display::task_name;
 
 /// Divergences, and what could not be compared.
 #[derive(Debug, Default)]

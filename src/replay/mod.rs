@@ -79,7 +79,6 @@ mod packed;
 pub(crate) mod recording;
 pub(crate) mod report;
 mod scratch;
-pub(crate) mod shown;
 pub mod suite;
 mod tapes;
 
@@ -449,12 +448,10 @@ fn compare_args(recorded: &[u8], scratch: &mut Scratch) -> Result<u64, Box<Diffe
         let (one, other) = (recorded.next(), asked.next());
         let one = one.map(|line| decoded(decoder, line));
         let other = other.map(|line| decoded(other_decoder, line));
-        match (one, other) {
-            (None, None) => break,
-            (Some(one), Some(other)) => comparison.values(&one, &other),
-            (one, other) => Err(Box::new(Difference::missing(one.as_ref(), other.as_ref()))),
+        if comparison.is_done() || (one.is_none() && other.is_none()) {
+            break;
         }
-        .map_err(|difference| Box::new(difference.within(&format!("args[{index}]"))))?;
+        comparison.arg(index, one.as_ref(), other.as_ref());
     }
-    Ok(comparison.unchecked)
+    comparison.into_result()
 }

@@ -4,8 +4,7 @@ use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
-use super::divergence::task_name;
-use super::shown::Name;
+use crate::display::{Name, task_name};
 use crate::reader::ReadError;
 
 /// Why a trace can't be replayed. Nothing was asked of it yet.

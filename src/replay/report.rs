@@ -1,20 +1,20 @@
 //! Divergences put into words.
 
 use super::compare::Difference;
-use super::divergence::{CallBefore, Details, Divergence, DivergenceKind, count, task_name};
+use super::divergence::{CallBefore, Details, Divergence, DivergenceKind};
 use super::matching::{Due, Matching, Realigned, Tasks};
 use super::recording::{Call, Outcome, Recording, decoded, lines};
-use super::shown::{Name, Operation, shown, shown_all};
 use super::tapes::TapeEnd;
 use crate::arena::Arena;
 use crate::decode::Decoder;
+use crate::display::{Name, Operation, count, names_beside, operation_marks, shown, shown_list, task_name};
 use crate::event::CallSite;
 use crate::owned::OwnedValue;
 use crate::value::RecordedValue;
 
 /// The arguments on these lines, as people see them.
 pub(super) fn shown_args(args: &[u8]) -> String {
-    with_values(args, shown_all)
+    with_values(args, shown_list)
 }
 
 /// Lends the values of some lines, all at once.
@@ -38,7 +38,7 @@ pub(crate) fn with_result<R>(outcome: Outcome<'_>, use_it: impl FnOnce(&Recorded
 
 /// A call as it was asked: `documents.read("a")`.
 pub(super) fn shown_asked(site: CallSite<'_>, args: &[u8]) -> String {
-    format!("{}({})", Operation(site), shown_args(args))
+    format!("{}({})", operation(site), shown_args(args))
 }
 
 /// A recorded call without what it came to.
@@ -56,6 +56,10 @@ pub(crate) fn shown_whole(recording: &Recording, call: &Call) -> String {
         Outcome::NotRecordable => " can't be recorded".to_owned(),
     };
     shown_recorded(recording, call) + &outcome
+}
+
+fn operation(site: CallSite<'_>) -> Operation<'_> {
+    Operation(site.module(), site.op())
 }
 
 fn number(place: usize) -> u64 {
@@ -160,15 +164,15 @@ impl Matching {
         let caller = task_name(task);
         let mut details = self.at_call(DivergenceKind::OtherCall, task, due);
         if same_operation {
-            details.headline = format!("{caller} called {} under another capability than recorded", Operation(site));
+            details.headline = format!("{caller} called {} under another capability than recorded", operation(site));
             details.path = Some("capability".to_owned());
-            details.recorded = Name(recorded.capability()).to_string();
-            details.asked = Name(site.capability()).to_string();
+            [details.recorded, details.asked] = names_beside(recorded.capability(), site.capability());
         } else {
             details.headline =
-                format!("{caller} called {} where {} was recorded", Operation(site), Operation(recorded));
-            details.recorded = shown_recorded(&self.recording, due.call);
-            details.asked = shown_asked(site, args);
+                format!("{caller} called {} where {} was recorded", operation(site), operation(recorded));
+            let marks = operation_marks((recorded.module(), recorded.op()), (site.module(), site.op()));
+            details.recorded = shown_recorded(&self.recording, due.call) + &marks[0];
+            details.asked = shown_asked(site, args) + &marks[1];
         }
         details.notes.extend(note);
         Divergence::new(details)
@@ -185,7 +189,7 @@ impl Matching {
         let mut details = self.at_call(DivergenceKind::OtherArguments, task, due);
         details.notes.extend(note);
         Divergence::new(Details {
-            headline: format!("{} called {} with other arguments than recorded", task_name(task), Operation(site)),
+            headline: format!("{} called {} with other arguments than recorded", task_name(task), operation(site)),
             path: Some(difference.path),
             recorded: difference.first,
             asked: difference.second,
@@ -202,7 +206,7 @@ impl Matching {
         args: &[u8],
     ) -> Divergence {
         let calls = count(recorded_calls as u64, "call");
-        let headline = format!("{} called {} after all of its recorded calls", task_name(task), Operation(site));
+        let headline = format!("{} called {} after all of its recorded calls", task_name(task), operation(site));
         Divergence::new(Details {
             task,
             recorded_task: Some(recorded_task),
@@ -215,7 +219,7 @@ impl Matching {
     }
 
     pub(super) fn unknown_task(&self, task: u64, site: CallSite<'_>, args: &[u8]) -> Divergence {
-        let headline = format!("{} called {}, and the recording has no such task", task_name(task), Operation(site));
+        let headline = format!("{} called {}, and the recording has no such task", task_name(task), operation(site));
         let recorded = match self.tasks {
             Tasks::ById => format!("no task with the id {task}"),
             Tasks::ByScope => "fewer tasks of that parent in that scope, or its spawn was not told".to_owned(),
@@ -231,7 +235,7 @@ impl Matching {
     pub(super) fn unanswerable(&self, task: u64, due: &Due<'_>, missing: &crate::value::NotReplayable) -> Divergence {
         let site = self.recording.site(due.call);
         Divergence::new(Details {
-            headline: format!("the recorded result of {} can't be given back", Operation(site)),
+            headline: format!("the recorded result of {} can't be given back", operation(site)),
             path: Some(format!("outcome.value{}", missing.path())),
             recorded: format!("{} {}", missing.what, Name(missing.type_name())),
             asked: shown_recorded(&self.recording, due.call),

@@ -28,32 +28,28 @@
 
 mod by_name;
 mod by_task;
-mod escape;
 mod parts;
 mod rows;
 mod serialize;
 mod table;
 mod text;
 mod top;
-mod units;
 mod waits;
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::convert::Infallible;
-use std::time::Duration;
 
 use self::by_name::ByName;
 use self::by_task::ByTask;
-pub use self::escape::{Escaped, escaped, is_unsafe_to_show};
 pub use self::rows::{
     Calls, CapabilityRow, Collections, EntryRow, OperationRow, Outcome, RefusalRow, SlowCallRow, TaskEnd, TaskRow,
     Tasks,
 };
 use self::top::Top;
-pub use self::units::{duration, write_duration};
 use self::waits::Waits;
 use crate::event::{ENTRY_TASK, HeapSummary, HostCall, HostOutcome, TraceEvent, TraceHeader};
+use crate::line::number::nanoseconds;
 use crate::reader::{ReadError, ReadErrorKind, Source, TracePart, TraceReader};
 
 /// The figures of one run.
@@ -328,11 +324,6 @@ fn longest_wait_first<R>(rows: impl Iterator<Item = R>, wait: impl Fn(&R) -> u12
     let mut rows: Vec<R> = rows.collect();
     rows.sort_by_key(|row| std::cmp::Reverse(wait(row)));
     rows
-}
-
-/// A duration as a trace holds it.
-fn nanoseconds(duration: Duration) -> u64 {
-    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]

@@ -4,9 +4,9 @@ use serde::{Serialize, Serializer};
 
 use super::{
     Calls, CapabilityRow, Collections, EntryRow, OperationRow, Outcome, RefusalRow, SlowCallRow, Summary, Tasks,
-    nanoseconds,
 };
 use crate::event::{HeapSummary, TRACE_FORMAT_VERSION, TraceHeader};
+use crate::line::number::nanoseconds;
 
 #[derive(Serialize)]
 struct Root<'s> {

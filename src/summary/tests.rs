@@ -1,4 +1,7 @@
+use std::time::Duration;
+
 use super::*;
+use crate::display::is_unsafe_to_show;
 use crate::event::CallSite;
 use crate::names::{RecordingBackend, RunOutcome, ValueCapture};
 use crate::value::RecordedValue;

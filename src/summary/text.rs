@@ -3,9 +3,10 @@
 use std::fmt;
 
 use super::table::{Table, name};
-use super::units::duration;
-use super::{Calls, Collections, Outcome, Summary, TaskEnd, Tasks, escaped, nanoseconds};
+use super::{Calls, Collections, Outcome, Summary, TaskEnd, Tasks};
+use crate::display::{duration, escaped};
 use crate::event::TraceHeader;
+use crate::line::number::nanoseconds;
 
 /// Everything that a trace names is shown with its control characters escaped, each name on one row.
 impl fmt::Display for Summary {

@@ -84,7 +84,7 @@ fn hostile_names() {
         let run = run_on(&trace, &[&["grants"], form].concat());
         run.assert_clean();
         assert_eq!(run.stdout.lines().count(), rows, "{}", run.stdout);
-        let harmful = run.stdout.chars().find(|c| *c != '\n' && cove_trace::summary::is_unsafe_to_show(*c));
+        let harmful = run.stdout.chars().find(|c| *c != '\n' && cove_trace::display::is_unsafe_to_show(*c));
         assert_eq!(harmful, None, "{:?}", run.stdout);
     }
 }

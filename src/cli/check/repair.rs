@@ -5,11 +5,11 @@ use std::path::Path;
 
 use cove_trace::check::{Checked, Checker, Finding};
 use cove_trace::decode::DecodeErrorKind;
+use cove_trace::display::{count, escaped};
 use cove_trace::parallel::Extent;
-use cove_trace::summary::escaped;
 use cove_trace::{ReadErrorKind, TracePart, TraceReader};
 
-use super::report::{Report, count};
+use super::report::Report;
 use super::salvage::{Amount, Gap, Salvage, Saved};
 use crate::diagnostics::Diagnostics;
 use crate::input::Input;

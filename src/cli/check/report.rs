@@ -3,7 +3,7 @@
 use std::io;
 
 use cove_trace::check::{Checked, Finding, Remark, Severity};
-use cove_trace::summary::escaped;
+use cove_trace::display::{count, escaped};
 use cove_trace::{ReadError, ReadErrorKind};
 
 use crate::diagnostics::Diagnostics;
@@ -71,14 +71,5 @@ impl<'d> Report<'d> {
             text = text + ", " + &count(self.warnings, "warning");
         }
         text
-    }
-}
-
-/// Formats a count with its noun: `no lines`, `1 line`, `2 lines`.
-pub(crate) fn count(number: u64, what: &str) -> String {
-    match number {
-        0 => format!("no {what}s"),
-        1 => format!("1 {what}"),
-        _ => format!("{number} {what}s"),
     }
 }

@@ -4,12 +4,10 @@ use std::fmt::{self, Write};
 use std::iter;
 
 use clap::builder::styling::{AnsiColor, Effects, Style};
-use cove_trace::summary::write_duration;
+use cove_trace::display::{Cells, write_duration, write_list, write_value};
 use cove_trace::{ENTRY_TASK, HostCall, HostOutcome, RunOutcome, TraceEvent};
 
 use super::filter::wait_of;
-use crate::cells::Cells;
-use crate::value_text::{write_list, write_value};
 
 /// What stands over the rows.
 pub(super) const TITLES: &str = "   line   task       wait  event";
