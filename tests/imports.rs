@@ -12,7 +12,8 @@ const LAYERS: &[&[&str]] = &[
     &["timing", "value"],
     &["event"],
     &["encode", "decode", "display"],
-    &["sink", "reader", "owned", "redact", "testing", "fuzzing"],
+    &["sink", "owned", "redact", "testing", "fuzzing"],
+    &["reader"],
     &["parallel", "replay", "arbitrary"],
     &["check", "diff", "summary"],
 ];

@@ -58,7 +58,7 @@ pub(crate) fn run(args: &Args, output: &mut Output, diagnostics: &mut Diagnostic
             return Ok(());
         }
     };
-    for (name, is_torn) in names.iter().zip(diff.torn()) {
+    for (name, is_torn) in names.iter().zip(diff.truncated()) {
         if is_torn {
             diagnostics.torn(name);
         }

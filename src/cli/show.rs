@@ -83,6 +83,13 @@ pub(crate) fn run(args: &Args, output: &mut Output, diagnostics: &mut Diagnostic
     let Place { file, line: wanted } = &args.place;
     let Some(mut reader) = file.open(diagnostics) else { return Ok(()) };
     let name = file.name();
+    // Faults of the lines before it are passed over, as those lines are.
+    while let Err(error) = reader.pass_to_line(*wanted) {
+        if error.position().line == *wanted || error.is_final() {
+            diagnostics.fault(&name, &error);
+            return Ok(());
+        }
+    }
     let mut page = Page { colored: output.is_colored(), output };
     let walked = reader.walk(|part| match part {
         TracePart::Header { line, header } if line == *wanted => {

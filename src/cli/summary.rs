@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use cove_trace::ReadError;
-use cove_trace::parallel::Parts;
+use cove_trace::parallel::ParallelReader;
 use cove_trace::summary::Summary;
 
 use crate::diagnostics::Diagnostics;
@@ -39,8 +39,8 @@ pub(crate) fn run(args: &Args, output: &mut Output, diagnostics: &mut Diagnostic
     let name = args.file.name();
     let on_error = |error: &ReadError| diagnostics.fault(&name, error);
     let mut summary = match trace {
-        Opened::File { file, len } => Summary::read_parts(&Parts::new(&file, len), on_error),
-        stream @ Opened::Stream(_) => Summary::read(stream.stream(), on_error),
+        Opened::File { file, len } => Summary::read_parallel(&ParallelReader::new(&file, len), on_error),
+        stream @ Opened::Stream(_) => Summary::read(&mut stream.stream(), on_error),
     };
     diagnostics.end();
     summary.file = name;

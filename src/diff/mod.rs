@@ -47,18 +47,17 @@ mod tasks;
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::Read;
 use std::time::Duration;
 
-use self::align::{Step, align};
+use self::align::{Segment, align};
 pub use self::change::{CallRef, Change, ChangedPart, Compared, Side};
 use self::resources::{Resources, without_ids};
 use crate::display::{Name, Operation, mark_of, names_beside, shown, values_beside};
 use crate::names::ValueCapture;
-use crate::reader::{ReadError, TraceReader};
+use crate::reader::{ReadError, Source, TraceReader};
 use crate::replay::OpenError;
 use crate::replay::compare::{Comparison, Difference};
-use crate::replay::recording::{Call, Outcome, Recording, RunEnding};
+use crate::replay::recording::{Call, RecordedOutcome, Recording, RunEnding};
 use crate::replay::report::{with_result, with_values};
 use crate::value::{RecordedResource, RecordedValue};
 
@@ -77,7 +76,10 @@ impl Diff {
     /// # Errors
     ///
     /// When a trace can't be read.
-    pub fn load<A: Read, B: Read>(first: &mut TraceReader<A>, second: &mut TraceReader<B>) -> Result<Self, OpenError> {
+    pub fn load<A: Source, B: Source>(
+        first: &mut TraceReader<A>,
+        second: &mut TraceReader<B>,
+    ) -> Result<Self, OpenError> {
         Self::load_past(first, second, |_, error| Err(error))
     }
 
@@ -87,7 +89,7 @@ impl Diff {
     /// # Errors
     ///
     /// When a trace has no header that can be read, and with the first error that `pass` returns.
-    pub fn load_past<A: Read, B: Read>(
+    pub fn load_past<A: Source, B: Source>(
         first: &mut TraceReader<A>,
         second: &mut TraceReader<B>,
         mut pass: impl FnMut(Side, ReadError) -> Result<(), ReadError>,
@@ -103,8 +105,8 @@ impl Diff {
 
     /// Whether the traces are torn at their ends.
     #[must_use]
-    pub fn torn(&self) -> [bool; 2] {
-        [&self.first, &self.second].map(|trace| trace.completeness() == crate::replay::Completeness::Torn)
+    pub fn truncated(&self) -> [bool; 2] {
+        [&self.first, &self.second].map(|trace| trace.completeness() == crate::replay::Completeness::Truncated)
     }
 
     /// Compares the two and hands each difference to `found`, task by task in the order of the first trace. Gives what was
@@ -204,13 +206,13 @@ impl<F: FnMut(Change)> Comparing<'_, F> {
         };
         for step in align(&one, &other, with_args, operation) {
             match step {
-                Step::Pairs(left, right) => left.zip(right).for_each(|(left, right)| {
+                Segment::Pairs(left, right) => left.zip(right).for_each(|(left, right)| {
                     self.pair((one[left], left), (other[right], right));
                 }),
-                Step::Removed(calls) => {
+                Segment::Removed(calls) => {
                     calls.for_each(|place| self.report(Change::Removed(CallRef::alone(first, one[place], place))));
                 }
-                Step::Added(calls) => {
+                Segment::Added(calls) => {
                     calls.for_each(|place| self.report(Change::Added(CallRef::alone(second, other[place], place))));
                 }
             }
@@ -267,8 +269,8 @@ impl<F: FnMut(Change)> Comparing<'_, F> {
     }
 
     /// Compares two outcomes, and returns the number of differences that are not listed.
-    fn outcomes(&mut self, one: Outcome<'_>, other: Outcome<'_>, found: &mut Vec<Difference>) -> u64 {
-        let is_value = |outcome| matches!(outcome, Outcome::Value(_) | Outcome::Partial(_));
+    fn outcomes(&mut self, one: RecordedOutcome<'_>, other: RecordedOutcome<'_>, found: &mut Vec<Difference>) -> u64 {
+        let is_value = |outcome| matches!(outcome, RecordedOutcome::Value(_) | RecordedOutcome::Partial(_));
         match (one, other) {
             _ if is_value(one) && is_value(other) => {
                 let resources = &mut self.resources;
@@ -280,7 +282,7 @@ impl<F: FnMut(Change)> Comparing<'_, F> {
                 return comparison.more;
             }
             _ if one == other => {}
-            (Outcome::Error(one), Outcome::Error(other)) => {
+            (RecordedOutcome::Error(one), RecordedOutcome::Error(other)) => {
                 let sides = values_beside(&RecordedValue::String(one), &RecordedValue::String(other));
                 found.push(Difference::new("outcome.message", sides));
             }
@@ -359,11 +361,11 @@ fn args_beside(first: &[String], second: &[String]) -> [String; 2] {
     }
 }
 
-fn shown_outcome(outcome: Outcome<'_>) -> String {
+fn shown_outcome(outcome: RecordedOutcome<'_>) -> String {
     match outcome {
-        Outcome::None => "nothing".to_owned(),
-        Outcome::Value(_) | Outcome::Partial(_) => with_result(outcome, shown),
-        Outcome::Error(message) => format!("error: {}", Name(message)),
-        Outcome::NotRecordable => "not recordable".to_owned(),
+        RecordedOutcome::None => "nothing".to_owned(),
+        RecordedOutcome::Value(_) | RecordedOutcome::Partial(_) => with_result(outcome, shown),
+        RecordedOutcome::Error(message) => format!("error: {}", Name(message)),
+        RecordedOutcome::NotRecordable => "not recordable".to_owned(),
     }
 }

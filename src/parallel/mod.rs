@@ -5,8 +5,8 @@
 //! calling thread: what comes out is what one thread would have said, to the byte. A file is not mapped into memory, since one
 //! that is cut short meanwhile would kill the process.
 //!
-//! [`Checker::read_parts`](crate::check::Checker::read_parts) uses it, and with the feature `summary` so does
-//! `Summary::read_parts`.
+//! [`Checker::read_parallel`](crate::check::Checker::read_parallel) uses it, and with the feature `summary` so does
+//! `Summary::read_parallel`.
 
 mod line_start;
 mod part;
@@ -17,20 +17,20 @@ mod workers;
 use std::fmt;
 use std::num::NonZero;
 
-pub(crate) use self::part::Gather;
+pub(crate) use self::part::Collect;
 pub use self::read_at::ReadAt;
 use self::read_at::Stretch;
 use crate::reader::DEFAULT_LINE_LIMIT;
 pub use crate::reader::position::Extent;
 
 /// A trace that can be read at any offset, and how it is to be read.
-pub struct Parts<'f, F: ?Sized> {
+pub struct ParallelReader<'f, F: ?Sized> {
     file: &'f F,
     len: u64,
     threads: NonZero<usize>,
     part_bytes: NonZero<u64>,
     line_limit: usize,
-    kept_remarks: usize,
+    kept_problems: usize,
 }
 
 /// Long enough for what a part costs besides its reading, short enough to be kept.
@@ -38,15 +38,22 @@ const PART_BYTES: NonZero<u64> = NonZero::new(2 * 1024 * 1024).expect("it is not
 
 /// A worker stops reading a part after this many faults and findings, which bounds the memory for results that wait for
 /// their turn. The calling thread reads the rest of the part.
-const KEPT_REMARKS: usize = 1000;
+const KEPT_PROBLEMS: usize = 1000;
 
-impl<'f, F: ReadAt + ?Sized> Parts<'f, F> {
+impl<'f, F: ReadAt + ?Sized> ParallelReader<'f, F> {
     /// All of a file that has this length in bytes. What is appended meanwhile is read, too.
     ///
     /// As many threads as the machine has cores for this process, if the file is long enough to have something to do for them.
     pub fn new(file: &'f F, len: u64) -> Self {
         let threads = std::thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);
-        Self { file, len, threads, part_bytes: PART_BYTES, line_limit: DEFAULT_LINE_LIMIT, kept_remarks: KEPT_REMARKS }
+        Self {
+            file,
+            len,
+            threads,
+            part_bytes: PART_BYTES,
+            line_limit: DEFAULT_LINE_LIMIT,
+            kept_problems: KEPT_PROBLEMS,
+        }
     }
 
     /// Sets the number of threads besides the calling one; with 1, the calling thread reads alone.
@@ -77,8 +84,8 @@ impl<'f, F: ReadAt + ?Sized> Parts<'f, F> {
     #[cfg(feature = "__fuzzing")]
     #[doc(hidden)]
     #[must_use]
-    pub fn kept_remarks(mut self, count: usize) -> Self {
-        self.kept_remarks = count;
+    pub fn kept_problems(mut self, count: usize) -> Self {
+        self.kept_problems = count;
         self
     }
 
@@ -88,9 +95,9 @@ impl<'f, F: ReadAt + ?Sized> Parts<'f, F> {
     }
 }
 
-impl<F: ?Sized> fmt::Debug for Parts<'_, F> {
+impl<F: ?Sized> fmt::Debug for ParallelReader<'_, F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Parts")
+        f.debug_struct("ParallelReader")
             .field("len", &self.len)
             .field("threads", &self.threads)
             .field("part_bytes", &self.part_bytes)

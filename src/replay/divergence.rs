@@ -33,7 +33,7 @@ pub enum DivergenceKind {
     /// The run ended, and recorded calls were not asked for.
     UnusedCalls,
     /// The run ended without a single call, and the recorded one made some.
-    NothingAsked,
+    NoCalls,
     /// A call was granted and the recorded one was not, or the other way round. Only when a live run is checked.
     OtherVerdict,
     /// A call came to an outcome of another kind, or of another type. Only when a live run is checked.
@@ -52,7 +52,7 @@ pub(super) struct Details {
     pub(super) line: Option<u64>,
     pub(super) path: Option<String>,
     pub(super) recorded: String,
-    pub(super) asked: String,
+    pub(super) actual: String,
     pub(super) before: Vec<CallBefore>,
     /// More that helps, below the rest.
     pub(super) notes: Vec<String>,
@@ -126,8 +126,8 @@ impl Divergence {
 
     /// What was asked there, as it is shown to people.
     #[must_use]
-    pub fn asked(&self) -> &str {
-        &self.0.asked
+    pub fn actual(&self) -> &str {
+        &self.0.actual
     }
 
     /// The recorded calls of the task that came before, two at most, the earlier one first.
@@ -148,7 +148,7 @@ impl fmt::Display for Divergence {
             writeln!(f, "  differs   {}", Name(path))?;
         }
         writeln!(f, "  recorded  {}", details.recorded)?;
-        writeln!(f, "  asked     {}", details.asked)?;
+        writeln!(f, "  actual    {}", details.actual)?;
         if !details.before.is_empty() {
             write!(f, "\n  before it, as recorded:\n")?;
             for call in &details.before {

@@ -18,7 +18,7 @@ pub(super) struct Findings {
     total: AtomicU64,
     incomplete: OnceLock<Incomplete>,
     unchecked: AtomicU64,
-    is_asked: AtomicBool,
+    has_calls: AtomicBool,
 }
 
 /// How many divergences are kept.
@@ -101,14 +101,14 @@ impl Findings {
 
     /// Remembers that something was asked, if only once too often.
     #[inline]
-    pub(super) fn asked(&self) {
+    pub(super) fn called(&self) {
         // Read first, so that a line which all threads read is written to once.
-        if !self.is_asked.load(Ordering::Relaxed) {
-            self.is_asked.store(true, Ordering::Relaxed);
+        if !self.has_calls.load(Ordering::Relaxed) {
+            self.has_calls.store(true, Ordering::Relaxed);
         }
     }
 
-    pub(super) fn is_asked(&self) -> bool {
-        self.is_asked.load(Ordering::Relaxed)
+    pub(super) fn has_calls(&self) -> bool {
+        self.has_calls.load(Ordering::Relaxed)
     }
 }

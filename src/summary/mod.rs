@@ -28,7 +28,7 @@
 
 mod by_name;
 mod by_task;
-mod parts;
+mod parallel;
 mod rows;
 mod serialize;
 mod table;
@@ -43,8 +43,8 @@ use std::convert::Infallible;
 use self::by_name::ByName;
 use self::by_task::ByTask;
 pub use self::rows::{
-    Calls, CapabilityRow, Collections, EntryRow, OperationRow, Outcome, RefusalRow, SlowCallRow, TaskEnd, TaskRow,
-    Tasks,
+    Calls, CapabilityRow, Collections, EntryRow, OperationRow, RefusalRow, RunEnd, SlowCallRow, TaskEnd, TaskRow,
+    TaskTotals,
 };
 use self::top::Top;
 use self::waits::Waits;
@@ -67,13 +67,13 @@ pub struct Summary {
     /// Bytes.
     pub bytes: u64,
     /// Bytes of a torn last line; 0 when there is none.
-    pub torn_bytes: u64,
+    pub truncated_bytes: u64,
     /// Faults in the trace. A torn end is not one of them, so damage and an interrupted writer can be told apart.
     pub errors: u64,
     /// What the trace declares about itself; none when that could not be read.
     pub header: Option<TraceHeader>,
     /// The tasks' figures.
-    pub tasks: Tasks,
+    pub tasks: TaskTotals,
     /// All host calls together.
     pub calls: Calls,
     /// The collections that were recorded one by one.
@@ -81,7 +81,7 @@ pub struct Summary {
     /// The heap's figures over the run, if the runtime gave them.
     pub heap: Option<HeapSummary>,
     /// How the run ended, if it did.
-    pub outcome: Option<Outcome>,
+    pub outcome: Option<RunEnd>,
     by_operation: ByName<3, Operation>,
     by_entry: ByName<2, EntryTimes>,
     by_task: ByTask,
@@ -117,7 +117,7 @@ struct EntryTimes {
 
 impl Summary {
     /// Reads a trace to its end, past every fault that can be passed. Each fault is counted and handed to `on_error`.
-    pub fn read<S: Source>(mut reader: TraceReader<S>, mut on_error: impl FnMut(&ReadError)) -> Self {
+    pub fn read<S: Source>(reader: &mut TraceReader<S>, mut on_error: impl FnMut(&ReadError)) -> Self {
         let mut summary = Self::default();
         let Ok(()) = reader.walk(|part| {
             summary.part(part, |error| on_error(&error));
@@ -135,7 +135,7 @@ impl Summary {
             TracePart::Event { line, event } => self.add(line, &event),
             TracePart::Fault(error) => {
                 match error.kind() {
-                    ReadErrorKind::Torn { bytes } => self.torn_bytes += bytes,
+                    ReadErrorKind::Truncated { bytes } => self.truncated_bytes += bytes,
                     _ => self.errors += 1,
                 }
                 on_fault(error);
@@ -179,7 +179,7 @@ impl Summary {
             }
             TraceEvent::HeapSummary(figures) => self.heap = Some(figures),
             TraceEvent::RunEnded { outcome, message } => {
-                self.outcome = Some(Outcome { name: outcome, message: message.map(str::to_owned) });
+                self.outcome = Some(RunEnd { name: outcome, message: message.map(str::to_owned) });
             }
         }
     }
@@ -215,7 +215,7 @@ impl Summary {
         self.lines += later.lines;
         self.events += later.events;
         self.bytes += later.bytes;
-        self.torn_bytes += later.torn_bytes;
+        self.truncated_bytes += later.truncated_bytes;
         self.errors += later.errors;
         self.header = self.header.take().or(later.header);
         self.tasks += later.tasks;

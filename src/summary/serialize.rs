@@ -3,7 +3,7 @@
 use serde::{Serialize, Serializer};
 
 use super::{
-    Calls, CapabilityRow, Collections, EntryRow, OperationRow, Outcome, RefusalRow, SlowCallRow, Summary, Tasks,
+    Calls, CapabilityRow, Collections, EntryRow, OperationRow, RefusalRow, RunEnd, SlowCallRow, Summary, TaskTotals,
 };
 use crate::event::{HeapSummary, TRACE_FORMAT_VERSION, TraceHeader};
 use crate::line::number::nanoseconds;
@@ -14,10 +14,10 @@ struct Root<'s> {
     lines: u64,
     events: u64,
     bytes: u64,
-    torn_bytes: u64,
+    truncated_bytes: u64,
     errors: u64,
     header: Option<Header<'s>>,
-    tasks: Tasks,
+    tasks: TaskTotals,
     calls: Calls,
     capabilities: Vec<CapabilityRow<'s>>,
     operations: Vec<OperationRow<'s>>,
@@ -28,7 +28,7 @@ struct Root<'s> {
     entries: Vec<EntryRow<'s>>,
     collections: Collections,
     heap: Option<Heap>,
-    outcome: Option<&'s Outcome>,
+    outcome: Option<&'s RunEnd>,
 }
 
 // One row at a time: there may be millions of them. By reference, since that is how serde hands the field over.
@@ -93,7 +93,7 @@ impl Serialize for Summary {
             lines: self.lines,
             events: self.events,
             bytes: self.bytes,
-            torn_bytes: self.torn_bytes,
+            truncated_bytes: self.truncated_bytes,
             errors: self.errors,
             header: self.header.as_ref().map(Header::from),
             tasks: self.tasks,

@@ -91,7 +91,7 @@ fn the_serialized_form_has_these_keys_in_this_order() {
     summary.header =
         Some(TraceHeader::new(RecordingBackend::Vm, ValueCapture::Full, "main.cove").with_args(["a", "b c"]));
     let expected = concat!(
-        r#"{"file":"run.jsonl","lines":16,"events":15,"bytes":1234,"torn_bytes":0,"errors":0,"#,
+        r#"{"file":"run.jsonl","lines":16,"events":15,"bytes":1234,"truncated_bytes":0,"errors":0,"#,
         r#""header":{"version":4,"backend":"vm","values":"full","entry":"main.cove","args":["a","b c"]},"#,
         r#""tasks":{"spawned":2,"completed":1,"cancelled":1,"cpu_ns":40},"#,
         r#""calls":{"granted":4,"refused":1,"failed":1,"not_recordable":1,"wait_ns":900},"#,
@@ -258,12 +258,18 @@ fn a_single_task_has_no_table_of_its_own() {
 #[test]
 fn merging_keeps_the_first_header_and_adds_up_the_text() {
     let header = |entry| Some(TraceHeader::new(RecordingBackend::Ast, ValueCapture::Full, entry));
-    let part =
-        |entry| Summary { header: header(entry), lines: 1, bytes: 20, torn_bytes: 3, errors: 4, ..Summary::default() };
+    let part = |entry| Summary {
+        header: header(entry),
+        lines: 1,
+        bytes: 20,
+        truncated_bytes: 3,
+        errors: 4,
+        ..Summary::default()
+    };
     let mut merged = part("first");
     merged.merge(part("second"));
     assert_eq!(merged.header, header("first"));
-    assert_eq!((merged.lines, merged.bytes, merged.torn_bytes, merged.errors), (2, 40, 6, 8));
+    assert_eq!((merged.lines, merged.bytes, merged.truncated_bytes, merged.errors), (2, 40, 6, 8));
     let mut merged = Summary::default();
     merged.merge(part("second"));
     assert_eq!(merged.header, header("second"));
@@ -315,7 +321,7 @@ fn hostile_names_stay_harmless_and_on_their_rows() {
 
 #[test]
 fn broken_traces_are_said_to_be_broken() {
-    let broken = Summary { errors: 2, torn_bytes: 17, ..Summary::default() };
+    let broken = Summary { errors: 2, truncated_bytes: 17, ..Summary::default() };
     let shown = Summary { events: 1, ..broken.clone() }.to_string();
     assert!(shown.lines().next().unwrap().ends_with("errors 2, bytes of a torn end 17"), "{shown}");
     assert!(shown.contains("no header could be read") && shown.contains("ends without a run_ended"), "{shown}");
@@ -332,17 +338,17 @@ fn reading_goes_on_past_faults_and_counts_them() {
         "{HEADER}\n\n{{\"event\":\"task_cancelled\",\"id\":1}}\nnonsense\r\n{{\"event\":\"task_cancelled\",\"id\":2}}\n{{\"ev"
     );
     let mut positions = Vec::new();
-    let summary = Summary::read(TraceReader::new(trace.as_bytes()), |error| positions.push(error.position().line));
+    let summary = Summary::read(&mut TraceReader::new(trace.as_bytes()), |error| positions.push(error.position().line));
     assert_eq!(positions, [4, 6]);
     assert_eq!((summary.lines, summary.events, summary.bytes), (6, 2, trace.len() as u64));
-    assert_eq!((summary.errors, summary.torn_bytes), (1, 4));
+    assert_eq!((summary.errors, summary.truncated_bytes), (1, 4));
     assert_eq!(summary.header.map(|header| header.entry).as_deref(), Some("main"));
 }
 
 #[test]
 fn a_header_below_a_foreign_line_is_found() {
     let trace = format!("hello\n{HEADER}\n");
-    let summary = Summary::read(TraceReader::new(trace.as_bytes()), |_| ());
+    let summary = Summary::read(&mut TraceReader::new(trace.as_bytes()), |_| ());
     assert_eq!((summary.errors, summary.events), (1, 0));
     assert!(summary.header.is_some());
 }

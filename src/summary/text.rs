@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::table::{Table, name};
-use super::{Calls, Collections, Outcome, Summary, TaskEnd, Tasks};
+use super::{Calls, Collections, RunEnd, Summary, TaskEnd, TaskTotals};
 use crate::display::{duration, escaped};
 use crate::event::TraceHeader;
 use crate::line::number::nanoseconds;
@@ -30,13 +30,13 @@ impl fmt::Display for Summary {
 
 impl Summary {
     fn fmt_trace(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { events, lines, bytes, errors, torn_bytes, .. } = self;
+        let Self { events, lines, bytes, errors, truncated_bytes, .. } = self;
         write!(f, "{}: events {events}, lines {lines}, bytes {bytes}", escaped(&self.file))?;
         if *errors > 0 {
             write!(f, ", errors {errors}")?;
         }
-        if *torn_bytes > 0 {
-            write!(f, ", bytes of a torn end {torn_bytes}")?;
+        if *truncated_bytes > 0 {
+            write!(f, ", bytes of a torn end {truncated_bytes}")?;
         }
         writeln!(f, "\n")
     }
@@ -54,14 +54,14 @@ impl Summary {
 
     fn fmt_outcome(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.outcome {
-            Some(Outcome { name, message: Some(message) }) => writeln!(f, "outcome      {name}: {}", escaped(message)),
-            Some(Outcome { name, message: None }) => writeln!(f, "outcome      {name}"),
+            Some(RunEnd { name, message: Some(message) }) => writeln!(f, "outcome      {name}: {}", escaped(message)),
+            Some(RunEnd { name, message: None }) => writeln!(f, "outcome      {name}"),
             None => writeln!(f, "outcome      none: the trace ends without a run_ended"),
         }
     }
 
     fn fmt_figures(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Tasks { spawned, completed, cancelled, cpu_ns } = self.tasks;
+        let TaskTotals { spawned, completed, cancelled, cpu_ns } = self.tasks;
         let cpu = duration(cpu_ns);
         write!(f, "tasks        spawned {spawned}, completed {completed}, cancelled {cancelled}, ")?;
         writeln!(f, "cpu {cpu} (without the entry)")?;

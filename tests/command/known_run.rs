@@ -118,7 +118,7 @@ pub(crate) const KNOWN_EVENTS: u64 = 9 + 100 + 5;
 /// The known run's figures, but for the quantiles over the hundred calls, which are rounded.
 pub(crate) fn known_figures(file: &str, bytes: usize) -> Value {
     json!({
-        "file": file, "lines": KNOWN_EVENTS + 1, "events": KNOWN_EVENTS, "bytes": bytes, "torn_bytes": 0, "errors": 0,
+        "file": file, "lines": KNOWN_EVENTS + 1, "events": KNOWN_EVENTS, "bytes": bytes, "truncated_bytes": 0, "errors": 0,
         "header": {"version": 4, "backend": "vm", "values": "full", "entry": "main.cove", "args": ["--fast", NASTY]},
         "tasks": {"spawned": 2, "completed": 1, "cancelled": 1, "cpu_ns": 1u64 << 60},
         "calls": {"granted": 103, "refused": 1, "failed": 1, "not_recordable": 1, "wait_ns": 5_050_101},
