@@ -202,7 +202,11 @@ impl Page<'_> {
             TraceEvent::EntryExit { module, function, cpu, wait } => {
                 self.entry("module", &module)?;
                 self.entry("function", &function)?;
-                self.time("cpu", cpu)?;
+                if cpu.is_zero() && !wait.is_zero() {
+                    self.entry("cpu", &"unknown: the waits exceed the elapsed time")?;
+                } else {
+                    self.time("cpu", cpu)?;
+                }
                 self.time("wait", wait)
             }
             TraceEvent::HeapCollected { task, allocated, freed, live_objects, live_bytes, pause } => {

@@ -17,8 +17,9 @@ use crate::output::Output;
 In the tables:
   granted, refused  calls of a task that held the capability they take, or did not
   failed            calls that the host answered with an error
-  wait              how long tasks waited for the host; p50, p99: half, or 99 of 100, of the calls waited no longer
-  cpu               how long they worked themselves
+  wait              how long tasks waited for the host
+  p50, p99, max     half, 99 of 100, or all of the granted calls waited no longer; p50 and p99 are up to 1 % too high
+  cpu               how long they worked themselves; unknown where concurrent waits exceed the elapsed time
 
 The ten slowest calls stand with their lines, which cove-trace show gives in full. Of many tasks the twenty that waited longest
 are shown; --json has all. Memory: some 140 bytes for each task, whatever the length of the trace.

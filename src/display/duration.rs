@@ -17,6 +17,13 @@ pub fn duration(nanoseconds: u128) -> String {
     text
 }
 
+/// Formats CPU time beside the wait of the same task. A runtime computes CPU time as elapsed time minus waits. If
+/// concurrent waits exceed the elapsed time, it records zero, although the CPU time is not known.
+#[must_use]
+pub fn cpu_time(cpu_ns: u128, wait_ns: u128) -> String {
+    if cpu_ns == 0 && wait_ns > 0 { "unknown".to_owned() } else { duration(cpu_ns) }
+}
+
 /// Writes the text of [`duration`] without allocating.
 ///
 /// # Errors

@@ -18,7 +18,7 @@ use crate::event::ENTRY_TASK;
 pub(crate) use self::beside::mark_of;
 pub(crate) use self::beside::{Name, Operation, names_beside, operation_marks, shown, shown_list, values_beside};
 pub use self::cells::Cells;
-pub use self::duration::{duration, write_duration};
+pub use self::duration::{cpu_time, duration, write_duration};
 pub use self::escape::{Escaped, escaped, is_unsafe_to_show};
 pub use self::part::{Part, parts};
 pub use self::value::{Leaf, write_list, write_value};

@@ -1,7 +1,6 @@
-//! Reads the parts of a trace on several threads, and gathers the results in order.
+//! Reads the parts of a trace on several threads and merges the results in order.
 
 use std::convert::Infallible;
-use std::num::NonZero;
 use std::ops::ControlFlow;
 
 use super::part::{Begin, Collect, LongLine, read_part};
@@ -15,8 +14,9 @@ impl<F: ReadAt + ?Sized> ParallelReader<'_, F> {
     /// Reads the trace to its end, past every fault that is not final.
     pub(crate) fn read<G: Collect>(&self, collector: &mut G) -> Extent {
         let mut reader = TraceReader::new(self.from(0)).with_line_limit(self.line_limit);
+        let threads = self.affordable_threads();
         let header = match reader.header() {
-            Ok(Some(header)) if self.threads > NonZero::<usize>::MIN => header.clone(),
+            Ok(Some(header)) if threads > 1 => header.clone(),
             // Without a header, each line may be it, so the lines are read in order.
             given => {
                 let fault = given.err();
@@ -50,7 +50,7 @@ impl<F: ReadAt + ?Sized> ParallelReader<'_, F> {
             (piece, read)
         };
         let mut passed = head;
-        in_order(self.threads, count, make, |number, (piece, read)| {
+        in_order(threads, count, make, |number, (piece, read)| {
             collector.take(piece, passed);
             passed.add(read.extent);
             if let Some(at) = read.stopped_at {

@@ -21,7 +21,7 @@
 //!     outcome: None,
 //! }));
 //! assert_eq!(summary.calls.granted, 1);
-//! assert_eq!(summary.operations()[0].wait_max_ns, 1_500_000);
+//! assert_eq!(summary.operations()[0].wait_max_ns, Some(1_500_000));
 //! assert_eq!(summary.slowest_calls()[0].line, 2);
 //! assert!(summary.to_string().contains("documents.read"));
 //! ```
@@ -199,8 +199,9 @@ impl Summary {
         let place = self.by_operation.place([module, op, capability]);
         let operation = self.by_operation.at(place);
         operation.calls += this;
-        operation.waits.add(wait_ns);
-        if !call.granted {
+        if call.granted {
+            operation.waits.add(wait_ns);
+        } else {
             operation.first_refused.get_or_insert(line);
         }
         if wait_ns > 0 {

@@ -70,12 +70,12 @@ pub struct OperationRow<'s> {
     pub failed: u64,
     /// Time waited for the host.
     pub wait_ns: u128,
-    /// The wait that half of all calls did not exceed, to within one percent.
-    pub wait_p50_ns: u64,
-    /// The wait that 99 of 100 calls did not exceed, to within one percent.
-    pub wait_p99_ns: u64,
-    /// The longest wait.
-    pub wait_max_ns: u64,
+    /// The wait that half of the granted calls did not exceed, at most one percent too high. `None` without such a call.
+    pub wait_p50_ns: Option<u64>,
+    /// The wait that 99 of 100 granted calls did not exceed, at most one percent too high. `None` without such a call.
+    pub wait_p99_ns: Option<u64>,
+    /// The longest wait of a granted call. `None` without such a call.
+    pub wait_max_ns: Option<u64>,
 }
 
 /// The calls of one operation that were refused.

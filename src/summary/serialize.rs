@@ -20,6 +20,8 @@ struct Root<'s> {
     tasks: TaskTotals,
     calls: Calls,
     capabilities: Vec<CapabilityRow<'s>>,
+    /// The highest error of quantiles, in percent. They are never too low.
+    quantile_error_percent: u8,
     operations: Vec<OperationRow<'s>>,
     refusals: Vec<RefusalRow<'s>>,
     slowest_calls: Vec<SlowCallRow<'s>>,
@@ -99,6 +101,7 @@ impl Serialize for Summary {
             tasks: self.tasks,
             calls: self.calls,
             capabilities: self.capabilities(),
+            quantile_error_percent: 1,
             operations: self.operations(),
             refusals: self.refusals(),
             slowest_calls: self.slowest_calls(),

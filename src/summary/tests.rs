@@ -99,13 +99,13 @@ fn the_serialized_form_has_these_keys_in_this_order() {
         r#"{"capability":"console.write","granted":1,"refused":0,"failed":0,"wait_ns":450},"#,
         r#"{"capability":"documents.read","granted":2,"refused":1,"failed":1,"wait_ns":450},"#,
         r#"{"capability":"process","granted":1,"refused":0,"failed":0,"wait_ns":0}],"#,
-        r#""operations":["#,
+        r#""quantile_error_percent":1,"operations":["#,
         r#"{"module":"console","op":"print","capability":"console.write","granted":1,"refused":0,"failed":0,"#,
         r#""wait_ns":450,"wait_p50_ns":450,"wait_p99_ns":450,"wait_max_ns":450},"#,
         r#"{"module":"documents","op":"read","capability":"documents.read","granted":2,"refused":0,"failed":1,"#,
         r#""wait_ns":400,"wait_p50_ns":100,"wait_p99_ns":300,"wait_max_ns":300},"#,
         r#"{"module":"documents","op":"list","capability":"documents.read","granted":0,"refused":1,"failed":0,"#,
-        r#""wait_ns":50,"wait_p50_ns":50,"wait_p99_ns":50,"wait_max_ns":50},"#,
+        r#""wait_ns":50,"wait_p50_ns":null,"wait_p99_ns":null,"wait_max_ns":null},"#,
         r#"{"module":"process","op":"exit","capability":"process","granted":1,"refused":0,"failed":0,"#,
         r#""wait_ns":0,"wait_p50_ns":0,"wait_p99_ns":0,"wait_max_ns":0}],"#,
         r#""refusals":[{"module":"documents","op":"list","capability":"documents.read","refused":1,"first_line":6}],"#,
@@ -145,8 +145,8 @@ fn sums_and_maxima_are_exact_past_u64() {
     let sum = u128::from(wait) + u128::from(u64::MAX) + 3;
     assert_eq!(summary.calls.wait_ns, sum);
     let row = summary.operations()[0];
-    assert_eq!((row.wait_ns, row.wait_max_ns), (sum, u64::MAX));
-    assert!(row.wait_p99_ns >= wait && row.wait_p50_ns >= wait);
+    assert_eq!((row.wait_ns, row.wait_max_ns), (sum, Some(u64::MAX)));
+    assert!(row.wait_p99_ns >= Some(wait) && row.wait_p50_ns >= Some(wait));
     assert!(serde_json::to_string(&summary).unwrap().contains(&format!("\"wait_ns\":{sum},")));
 }
 
@@ -351,4 +351,24 @@ fn a_header_below_a_foreign_line_is_found() {
     let summary = Summary::read(&mut TraceReader::new(trace.as_bytes()), |_| ());
     assert_eq!((summary.errors, summary.events), (1, 0));
     assert!(summary.header.is_some());
+}
+
+#[test]
+fn refused_calls_have_no_part_in_quantiles() {
+    let summary = of(&[call(READ, 0, false, None), call(READ, 0, false, None), call(READ, 70, true, DONE)]);
+    let row = summary.operations()[0];
+    assert_eq!([row.wait_p50_ns, row.wait_p99_ns, row.wait_max_ns], [Some(70); 3]);
+    let summary = of(&[call(READ, 0, false, None)]);
+    assert_eq!(summary.operations()[0].wait_p50_ns, None);
+    assert!(summary.to_string().contains(" 0 ns    -    -    -\n"), "{summary}");
+}
+
+#[test]
+fn cpu_time_is_unknown_where_waits_exceed_the_time() {
+    let exit = |cpu, wait| {
+        let [cpu, wait] = [cpu, wait].map(Duration::from_nanos);
+        of(&[TraceEvent::EntryExit { module: "m", function: "f", cpu, wait }]).to_string()
+    };
+    assert!(exit(0, 9).contains("m.f    unknown  9 ns"), "{}", exit(0, 9));
+    assert!(exit(0, 0).contains("m.f    0 ns  0 ns"), "{}", exit(0, 0));
 }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::table::{Table, name};
 use super::{Calls, Collections, RunEnd, Summary, TaskEnd, TaskTotals};
-use crate::display::{duration, escaped};
+use crate::display::{cpu_time, duration, escaped};
 use crate::event::TraceHeader;
 use crate::line::number::nanoseconds;
 
@@ -101,7 +101,7 @@ impl Summary {
     fn fmt_entries(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut table = Table::<3, 1>::new(["entry", "cpu", "wait"]);
         for row in self.entries() {
-            table.push([path(row.module, row.function), duration(row.cpu_ns), duration(row.wait_ns)]);
+            table.push([path(row.module, row.function), cpu_time(row.cpu_ns, row.wait_ns), duration(row.wait_ns)]);
         }
         fmt_table(f, &table)
     }
@@ -120,7 +120,8 @@ impl Summary {
         let mut table = Table::<9, 2>::new(titles);
         for row in self.operations() {
             let [granted, refused, failed] = [row.granted, row.refused, row.failed].map(|count| count.to_string());
-            let [p50, p99, max] = [row.wait_p50_ns, row.wait_p99_ns, row.wait_max_ns].map(|wait| duration(wait.into()));
+            let [p50, p99, max] = [row.wait_p50_ns, row.wait_p99_ns, row.wait_max_ns]
+                .map(|wait| wait.map_or_else(|| "-".to_owned(), |wait| duration(wait.into())));
             let operation = path(row.module, row.op);
             let wait = duration(row.wait_ns);
             table.push([operation, name(row.capability), granted, refused, failed, wait, p50, p99, max]);
@@ -160,7 +161,7 @@ impl Summary {
         let mut table = Table::<7, 0>::new(["task", "granted", "refused", "failed", "wait", "cpu", "end"]);
         for row in self.by_task.longest_waits::<SHOWN_TASKS>() {
             let [granted, refused, failed] = [row.granted, row.refused, row.failed].map(|count| count.to_string());
-            let cpu = row.cpu_ns.map_or_else(|| "-".to_owned(), |cpu| duration(cpu.into()));
+            let cpu = row.cpu_ns.map_or_else(|| "-".to_owned(), |cpu| cpu_time(cpu.into(), row.wait_ns));
             let end = row.end.map_or("-", TaskEnd::as_str).to_owned();
             table.push([row.task.to_string(), granted, refused, failed, duration(row.wait_ns), cpu, end]);
         }

@@ -127,6 +127,7 @@ pub(crate) fn known_figures(file: &str, bytes: usize) -> Value {
             {"capability": "documents.read", "granted": 2, "refused": 1, "failed": 1, "wait_ns": 100},
             {"capability": "process.exit", "granted": 1, "refused": 0, "failed": 0, "wait_ns": 1},
         ],
+        "quantile_error_percent": 1,
         "operations": [
             {"module": "console", "op": "print", "capability": "console.write", "granted": 100, "refused": 0, "failed": 0,
              "wait_ns": 5_050_000, "wait_p50_ns": null, "wait_p99_ns": null, "wait_max_ns": 100_000},

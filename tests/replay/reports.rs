@@ -203,3 +203,14 @@ fn nothing_in_a_report_acts_on_a_terminal() {
         assert!(report.contains(r"\u{1b}[31m\n"), "{report}");
     }
 }
+
+#[test]
+fn a_sign_tells_calls_apart_that_look_alike() {
+    let replay = || opened(&Recorded::full().gave(0, "a.f", &[Text("K")], Unit).ended());
+    let divergence = diverging(&replay(), 0, "a.f", &[Text("\u{212a}")]);
+    assert_eq!(divergence.recorded(), r#""K" (U+004B at character 1)"#);
+    assert_eq!(divergence.actual(), "\"\u{212a}\" (U+212A at character 1)");
+    let divergence = diverging(&replay(), 0, "\u{430}.f", &[Text("K")]);
+    assert_eq!(divergence.recorded(), r#"a.f("K") (U+0061 at character 1)"#);
+    assert_eq!(divergence.actual(), "\u{430}.f(\"K\") (U+0430 at character 1)");
+}
