@@ -174,6 +174,7 @@ mod cost;
 pub mod decode;
 #[cfg(feature = "diff")]
 pub mod diff;
+pub mod display;
 mod encode;
 mod event;
 #[cfg(feature = "__fuzzing")]

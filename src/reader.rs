@@ -1,5 +1,6 @@
 //! Traces read line by line in constant memory: from any `Read`, from memory without a copy, or from pieces as they arrive.
 
+mod events;
 mod lines;
 mod pieces;
 pub(crate) mod position;
@@ -9,6 +10,7 @@ mod walk;
 use std::fmt;
 use std::io;
 
+pub use self::events::Events;
 use self::lines::{LineFault, Lines, RawLine};
 use self::position::Extent;
 pub use self::position::Position;
@@ -86,7 +88,7 @@ pub enum ReadErrorKind {
         limit: usize,
     },
     /// The last line ends inside an event: its writer died there. All before it stands.
-    Torn {
+    Truncated {
         /// The bytes of that line.
         bytes: u64,
     },
@@ -373,7 +375,7 @@ fn too_long(line: &RawLine, limit: usize) -> ReadError {
 }
 
 fn torn(line: &RawLine, end: usize) -> ReadError {
-    ReadError { position: line.position(end), kind: ReadErrorKind::Torn { bytes: line.len() } }
+    ReadError { position: line.position(end), kind: ReadErrorKind::Truncated { bytes: line.len() } }
 }
 
 /// Whether all that is wrong with a line is that it stops, perhaps inside a character.
@@ -400,23 +402,34 @@ impl ReadError {
         self
     }
 
-    /// Where: the byte that is blamed.
+    /// Returns the position of the first wrong byte.
     #[must_use]
     pub fn position(&self) -> Position {
         self.position
     }
 
-    /// What kind of error it is.
+    /// Returns the kind of error.
     #[must_use]
     pub fn kind(&self) -> &ReadErrorKind {
         &self.kind
     }
 
-    /// Whether nothing more can be read after it.
+    /// Converts the error to its kind, which gives an [`io::Error`] of the source back.
+    #[must_use]
+    pub fn into_kind(self) -> ReadErrorKind {
+        self.kind
+    }
+
+    /// Returns the message without the position.
+    pub fn message(&self) -> impl fmt::Display + '_ {
+        &self.kind
+    }
+
+    /// Returns whether nothing more can be read after this error.
     #[must_use]
     pub fn is_final(&self) -> bool {
         match &self.kind {
-            ReadErrorKind::Io(_) | ReadErrorKind::Torn { .. } => true,
+            ReadErrorKind::Io(_) | ReadErrorKind::Truncated { .. } => true,
             ReadErrorKind::Line(error) => error.kind() == DecodeErrorKind::UnsupportedVersion,
             ReadErrorKind::LineTooLong { .. } => false,
         }
@@ -425,13 +438,17 @@ impl ReadError {
 
 impl fmt::Display for ReadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.kind {
-            ReadErrorKind::Io(error) => write!(f, "{error}"),
-            ReadErrorKind::Line(error) => write!(f, "{error}"),
-            ReadErrorKind::LineTooLong { limit } => {
-                write!(f, "expected a line of at most {limit} bytes, found a longer one")
-            }
-            ReadErrorKind::Torn { bytes } => {
+        write!(f, "line {}, column {}: {}", self.position.line, self.position.column, self.kind)
+    }
+}
+
+impl fmt::Display for ReadErrorKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Io(error) => write!(f, "{error}"),
+            Self::Line(error) => write!(f, "{error}"),
+            Self::LineTooLong { limit } => write!(f, "expected a line of at most {limit} bytes, found a longer one"),
+            Self::Truncated { bytes } => {
                 write!(f, "the last line is torn: {bytes} bytes of an event that was not written to its end")
             }
         }
@@ -440,10 +457,22 @@ impl fmt::Display for ReadError {
 
 impl std::error::Error for ReadError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        // The message contains that of the I/O error, so only the cause of that error is left.
         match &self.kind {
-            ReadErrorKind::Io(error) => Some(error),
-            ReadErrorKind::Line(error) => Some(error),
-            ReadErrorKind::LineTooLong { .. } | ReadErrorKind::Torn { .. } => None,
+            ReadErrorKind::Io(error) => error.source(),
+            ReadErrorKind::Line(_) | ReadErrorKind::LineTooLong { .. } | ReadErrorKind::Truncated { .. } => None,
+        }
+    }
+}
+
+/// An error of the source is given back as it is. Other errors become [`InvalidData`](io::ErrorKind::InvalidData), or
+/// [`UnexpectedEof`](io::ErrorKind::UnexpectedEof) for a truncated end.
+impl From<ReadError> for io::Error {
+    fn from(error: ReadError) -> Self {
+        match error.kind {
+            ReadErrorKind::Io(error) => error,
+            ReadErrorKind::Truncated { .. } => Self::new(io::ErrorKind::UnexpectedEof, error),
+            ReadErrorKind::Line(_) | ReadErrorKind::LineTooLong { .. } => Self::new(io::ErrorKind::InvalidData, error),
         }
     }
 }

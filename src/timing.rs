@@ -3,6 +3,8 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use crate::line::number::nanoseconds;
+
 /// Measures elapsed time and accumulates wait time. CPU time is their difference.
 ///
 /// Any thread may add waits. Concurrent waits add up, so their sum can exceed the elapsed time.
@@ -25,7 +27,7 @@ impl Timing {
 
     /// Adds `wait` to the wait time, which saturates at `u64::MAX` nanoseconds.
     pub fn add_wait(&self, wait: Duration) {
-        let wait = u64::try_from(wait.as_nanos()).unwrap_or(u64::MAX);
+        let wait = nanoseconds(wait);
         let add = |so_far: u64| Some(so_far.saturating_add(wait));
         // Never fails, since `add` never returns `None`.
         let _ = self.wait.fetch_update(Ordering::Relaxed, Ordering::Relaxed, add);

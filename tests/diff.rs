@@ -7,14 +7,16 @@ mod recorded;
 
 use std::time::Duration;
 
-use cove_trace::diff::{Change, Compared, Diff, Side};
+use cove_trace::diff::{Change, ChangedPart, Compared, Diff, Side, Times};
 use cove_trace::{
-    CallSite, HostCall, HostOutcome, JsonlSink, RecordedResource, RecordedValue, RecordingBackend, RunOutcome,
-    TraceEvent, TraceHeader, TraceReader, Value, ValueCapture,
+    CallSite, HostCall, HostOutcome, JsonlSink, RecordedField, RecordedResource, RecordedStruct, RecordedValue,
+    RecordingBackend, RunOutcome, TraceEvent, TraceHeader, TraceReader, Value, ValueCapture,
 };
 use recorded::{Int, Recorded, Text, Unit};
 
-fn compared_with(first: &[u8], second: &[u8], times: bool) -> (Vec<Change>, Compared) {
+const EXACT: Times = Times::Compared { tolerance_percent: 0 };
+
+fn compared_with(first: &[u8], second: &[u8], times: Times) -> (Vec<Change>, Compared) {
     let diff = Diff::load(&mut TraceReader::new(first), &mut TraceReader::new(second)).expect("two traces");
     let mut changes = Vec::new();
     let compared = diff.compare(times, |change| changes.push(change));
@@ -23,7 +25,7 @@ fn compared_with(first: &[u8], second: &[u8], times: bool) -> (Vec<Change>, Comp
 }
 
 fn changes(first: &[u8], second: &[u8]) -> Vec<Change> {
-    compared_with(first, second, false).0
+    compared_with(first, second, Times::Ignored).0
 }
 
 /// A run of two tasks, whose calls and ids fall as they are given.
@@ -42,7 +44,7 @@ fn two_tasks(ids: [u64; 2], swapped: bool) -> Recorded {
 #[test]
 fn the_same_program_twice_is_no_difference() {
     let trace = two_tasks([1, 2], false).ended();
-    let (changes, compared) = compared_with(&trace, &trace, true);
+    let (changes, compared) = compared_with(&trace, &trace, EXACT);
     assert_eq!((changes, compared.calls, compared.unchecked), (vec![], 6, 0));
 }
 
@@ -71,10 +73,11 @@ fn a_resource_is_the_one_that_the_same_call_gave() {
     assert_eq!(changes(&first, &two_files([2, 1], [0, 1])), []);
     assert_eq!(changes(&first, &two_files([7, 4], [0, 1])), []);
     // The other file is read, also where that gives the same id.
-    for (ids, expected) in [([1, 2], "File #1"), ([2, 1], "File #2, which is another one there")] {
+    for (ids, expected) in [([1, 2], "File#1"), ([2, 1], "File#2, which is another one there")] {
         match &changes(&first, &two_files(ids, [0, 0]))[..] {
-            [Change::Changed { path, was, is, .. }] => {
-                assert_eq!((&path[..], &was[..], &is[..]), ("args[0]", "File #2", expected));
+            [Change::Changed { parts, .. }] => {
+                let [ChangedPart { path, was, is, .. }] = &parts[..] else { panic!("{parts:?}") };
+                assert_eq!((&path[..], &was[..], &is[..]), ("args[0]", "File#2", expected));
             }
             other => panic!("{other:?}"),
         }
@@ -107,7 +110,7 @@ fn tasks_that_are_spawned_again_or_by_themselves_are_compared_once() {
         trace = call(trace.spawned(4, 0, "s").spawned(4, 0, "t"), 4);
     }
     let trace = trace.ended();
-    let (changes, compared) = compared_with(&trace, &trace, false);
+    let (changes, compared) = compared_with(&trace, &trace, Times::Ignored);
     assert_eq!((changes, compared.calls), (vec![], 2_002));
 }
 
@@ -123,7 +126,7 @@ fn many_tasks_that_did_the_same_find_partners() {
     };
     let half = run(|task| if task <= TASKS / 2 { "a.f" } else { "a.g" });
     let all = run(|_| "a.g");
-    let (changes, compared) = compared_with(&half, &all, false);
+    let (changes, compared) = compared_with(&half, &all, Times::Ignored);
     assert_eq!((changes.len() as u64, compared.calls), (TASKS, TASKS / 2));
 }
 
@@ -172,7 +175,8 @@ fn what_changed_in_a_call_is_named() {
     ];
     for (other, expected) in cases {
         let found = changes(&base, &other);
-        let Change::Changed { first, second, path, was, is } = &found[0] else { panic!("{found:?}") };
+        let Change::Changed { first, second, parts, .. } = &found[0] else { panic!("{found:?}") };
+        let ChangedPart { path, was, is, .. } = &parts[0];
         assert_eq!([&**path, was, is], expected);
         assert_eq!((first.line, second.line, first.call_in_task), (3, 3, 2));
         let capabilities = found[1..].iter().all(|change| matches!(change, Change::Capability { .. }));
@@ -180,7 +184,7 @@ fn what_changed_in_a_call_is_named() {
     }
     let errors = |message| run(&[], "read", true, Some(HostOutcome::Error(message)));
     let found = changes(&errors("one"), &errors("other"));
-    assert!(matches!(&found[..], [Change::Changed { path, .. }] if path == "outcome.message"), "{found:?}");
+    assert!(matches!(&found[..], [Change::Changed { parts, .. }] if parts[0].path == "outcome.message"), "{found:?}");
 }
 
 #[test]
@@ -221,20 +225,20 @@ fn a_redacted_side_is_compared_by_types_and_counted() {
         (&run(Recorded::redacted(), Text("other"), Text("other")), &full),
         (&run(Recorded::redacted(), Text("a"), Text("b")), &run(Recorded::redacted(), Text("other"), Text("other"))),
     ] {
-        let (changes, compared) = compared_with(first, second, false);
+        let (changes, compared) = compared_with(first, second, Times::Ignored);
         assert_eq!((changes, compared.unchecked, compared.calls), (vec![], 3, 1));
     }
     let found = changes(&full, &run(Recorded::redacted(), Unit, Text("b")));
-    assert!(matches!(&found[..], [Change::Changed { path, .. }] if path == "args[0]"), "{found:?}");
+    assert!(matches!(&found[..], [Change::Changed { parts, .. }] if parts[0].path == "args[0]"), "{found:?}");
     let found = changes(&full, &run(Recorded::redacted(), Text("a"), Unit));
-    assert!(matches!(&found[..], [Change::Changed { path, .. }] if path == "outcome.value"), "{found:?}");
+    assert!(matches!(&found[..], [Change::Changed { parts, .. }] if parts[0].path == "outcome.value"), "{found:?}");
 }
 
 #[test]
 fn a_part_that_one_run_redacted_is_compared_by_its_type_and_counted() {
     let run = |arg| Recorded::full().gave(0, "files.read", &[RecordedValue::Array(&[arg, Int(1)])], arg).ended();
     let redacted = run(RecordedValue::Redacted { of: "String" });
-    let (changes, compared) = compared_with(&run(Text("secret")), &redacted, false);
+    let (changes, compared) = compared_with(&run(Text("secret")), &redacted, Times::Ignored);
     assert_eq!((changes, compared.unchecked), (vec![], 2));
 }
 
@@ -247,7 +251,7 @@ fn times_are_compared_when_they_are_asked_for() {
         Recorded::full().event(&TraceEvent::HostCall(call)).event(&TraceEvent::HostCall(call)).ended()
     };
     assert_eq!(changes(&run(5), &run(7)), []);
-    let (found, _) = compared_with(&run(5), &run(7), true);
+    let (found, _) = compared_with(&run(5), &run(7), EXACT);
     assert_eq!(found, [Change::Wait { operation: "a.f".into(), first_ns: 10, second_ns: 14 }]);
 }
 
@@ -270,7 +274,10 @@ fn what_is_shown_alike_is_told_apart() {
             Recorded::full().event(&TraceEvent::HostCall(call)).ended()
         };
         let found = changes(&under(&one), &under(&other));
-        assert!(matches!(&found[..], [Change::Changed { path, .. }, _, _] if path == "capability"), "{found:?}");
+        assert!(
+            matches!(&found[..], [Change::Changed { parts, .. }, _, _] if parts[0].path == "capability"),
+            "{found:?}"
+        );
 
         let operation = |module: &str| Recorded::full().gave(0, &format!("{module}.f"), &[], Unit).ended();
         assert_eq!(changes(&operation(&one), &operation(&other)).len(), 4);
@@ -294,7 +301,7 @@ fn waits_of_operations_with_dots_in_their_names_are_not_added_up() {
         }
         trace.ended()
     };
-    let (found, _) = compared_with(&run([5, 7]), &run([7, 5]), true);
+    let (found, _) = compared_with(&run([5, 7]), &run([7, 5]), EXACT);
     let waits = |first_ns, second_ns| Change::Wait { operation: "a.b.c".into(), first_ns, second_ns };
     assert_eq!(found, [waits(7, 5), waits(5, 7)]);
 }
@@ -305,4 +312,59 @@ fn numbers_are_told_apart_to_the_last_digit() {
         let run = |value: &Value| Recorded::full().gave(0, "a.f", &[RecordedValue::Live(value)], Unit).ended();
         assert_eq!(changes(&run(&one), &run(&other)).len(), 1);
     }
+}
+
+#[test]
+fn every_changed_part_of_a_call_is_listed() {
+    let run = |args: &[RecordedValue<'_>], result| Recorded::full().gave(0, "a.f", args, result).ended();
+    let fields = |number, names: [&'static str; 2]| names.map(|name| RecordedField { name, value: Int(number) });
+    let (one, other) = (fields(1, ["a", "b"]), fields(2, ["b", "c"]));
+    let [one, other] = [&one, &other].map(|fields| RecordedStruct { name: "S", fields });
+    let found = changes(
+        &run(&[Int(1), Text("x"), RecordedValue::Struct(&one)], Int(5)),
+        &run(&[Int(2), Text("x"), RecordedValue::Struct(&other)], Int(6)),
+    );
+    let [Change::Changed { parts, more: 0, .. }] = &found[..] else { panic!("{found:?}") };
+    let parts: Vec<_> = parts.iter().map(|part| [&*part.path, &part.was, &part.is]).collect();
+    let expected = [
+        ["args[0]", "1", "2"],
+        ["args[2].fields.a", "1", "(nothing)"],
+        ["args[2].fields.b", "1", "2"],
+        ["args[2].fields.c", "(nothing)", "2"],
+        ["outcome.value", "5", "6"],
+    ];
+    assert_eq!(parts, expected);
+}
+
+#[test]
+fn many_changed_parts_are_counted() {
+    let run = |number| Recorded::full().gave(0, "a.f", &[Int(number); 1_000], Unit).ended();
+    let found = changes(&run(1), &run(2));
+    assert!(matches!(&found[..], [Change::Changed { parts, more: 900, .. }] if parts.len() == 100), "{found:?}");
+}
+
+#[test]
+fn a_sign_tells_texts_apart_that_look_alike() {
+    let of = |text: &str| Recorded::full().gave(0, "a.f", &[Text(text)], Unit).ended();
+    for (one, other, sign) in [("K", "\u{212a}", "U+212A"), ("a", "\u{430}", "U+0430"), ("a", "a\u{200d}", "U+200D")] {
+        let found = changes(&of(one), &of(other));
+        let [Change::Changed { parts, .. }] = &found[..] else { panic!("{found:?}") };
+        assert!(parts[0].is.contains(sign) && !parts[0].was.contains(sign), "{parts:?}");
+        let calls = |module: &str| Recorded::full().gave(0, &format!("{module}.f"), &[], Unit).ended();
+        let found = changes(&calls(one), &calls(other));
+        let capability = format!("{found:?}");
+        assert!(capability.contains(sign), "{capability}");
+    }
+}
+
+#[test]
+fn small_differences_of_times_are_tolerated() {
+    let run = |wait| {
+        let (site, wait) = (CallSite::new("a", "f", "a"), Duration::from_nanos(wait));
+        let call = HostCall { task: 0, site, wait, granted: true, args: &[], outcome: None };
+        Recorded::full().event(&TraceEvent::HostCall(call)).ended()
+    };
+    let times = Times::Compared { tolerance_percent: 10 };
+    assert_eq!(compared_with(&run(1_000), &run(900), times).0, []);
+    assert_eq!(compared_with(&run(1_000), &run(899), times).0.len(), 1);
 }

@@ -11,7 +11,7 @@ use common::example::Example;
 use common::scratch_dir::ScratchDir;
 use cove_trace::TraceReader;
 use cove_trace::diff::Diff;
-use cove_trace::replay::suite::{Outcome, Results, Suite};
+use cove_trace::replay::suite::{Results, Suite, TraceResult};
 
 const INTERPRETER: Example = Example("interpreter");
 const EXAMPLES: [Example; 2] = [INTERPRETER, Example("lua")];
@@ -87,10 +87,10 @@ fn an_edited_argument_is_reported() {
   where     call 3 of the entry, call 3 of the trace, line 5
   differs   args[0]
   recorded  "stock/chain.txt.copy"
-  asked     "stock/chain.txt.bak"
+  actual    "stock/chain.txt.bak"
 
   before it, as recorded:
-    call 1, line 3: documents.list("stock") -> ["stock/chain.txt", "stock/lantern.txt", "stock/nails.txt", "stock/paint…
+    call 1, line 3: documents.list("stock") -> ["stock/chain.txt", "stock/lantern.txt", "stock/nails.txt", "stock/pain…
     call 2, line 4: documents.read("stock/chain.txt") -> "item   anchor chain, 8 mm\nunit   metre\ncount  120\nprice  640\n"
 
 "#;
@@ -104,7 +104,7 @@ fn a_call_that_was_left_out_is_reported() {
 
   where     call 9 of the entry, call 9 of the trace, line 11
   recorded  console.log("compass: no such document")
-  asked     documents.read("stock/paint.txt")
+  actual    documents.read("stock/paint.txt")
 
   before it, as recorded:
     call 7, line 9: console.log("lantern: 2 of 2 (piece), 7 left") -> ()
@@ -125,7 +125,7 @@ fn a_call_that_was_put_in_is_reported() {
         report.contains("\n  recorded  console.log(\"3319 words, 872 different ones. The most common:\")\n"),
         "{report}"
     );
-    assert!(report.contains("\n  asked     env.get(\"HOME\")\n"), "{report}");
+    assert!(report.contains("\n  actual    env.get(\"HOME\")\n"), "{report}");
 }
 
 /// Runs a suite with traces of the example: replays them, or records them again from the scripts that they name.
@@ -158,7 +158,7 @@ fn changes(old: &Path, new: &Path) -> Vec<String> {
     let [old, new] = [old, new].map(|path| fs::read(path).expect("the trace"));
     let diff = Diff::load(&mut TraceReader::new(&old[..]), &mut TraceReader::new(&new[..])).expect("two traces");
     let mut changes = Vec::new();
-    diff.compare(false, |change| changes.push(format!("{change:?}")));
+    diff.compare(cove_trace::diff::Times::Ignored, |change| changes.push(format!("{change:?}")));
     changes
 }
 
@@ -207,16 +207,16 @@ fn what_an_edited_script_does_now_is_recorded_by_an_update() {
     let [checking, updating] = [false, true].map(|is_update| suite.clone().update(is_update));
 
     // What does the same is recorded to the same.
-    assert_eq!(run(&updating, INTERPRETER).traces, [(trace.clone(), Outcome::Updated)]);
+    assert_eq!(run(&updating, INTERPRETER).traces, [(trace.clone(), TraceResult::Updated)]);
     assert_eq!(changes_since(&old), Vec::<String>::new());
     run(&checking, INTERPRETER).assert_passed();
 
     fs::write(&script, text.replace("${name}.copy", "${name}.bak")).expect("an edited copy");
     let results = run(&checking, INTERPRETER);
-    assert!(!results.passed() && results.to_string().contains("\n  asked     \"stock/chain.txt.bak\"\n"), "{results}");
+    assert!(!results.passed() && results.to_string().contains("\n  actual    \"stock/chain.txt.bak\"\n"), "{results}");
     assert_eq!(changes_since(&old), Vec::<String>::new(), "a suite that is not asked to leaves its traces alone");
 
-    assert_eq!(run(&updating, INTERPRETER).traces, [(trace.clone(), Outcome::Updated)]);
+    assert_eq!(run(&updating, INTERPRETER).traces, [(trace.clone(), TraceResult::Updated)]);
     assert!(!changes_since(&old).is_empty());
     run(&checking, INTERPRETER).assert_passed();
 }

@@ -314,7 +314,7 @@ fn assert_killed_processes_lose_nothing(role: &str) {
         );
         match &faults[..] {
             [] => {}
-            [fault] if matches!(fault.kind(), ReadErrorKind::Torn { .. }) => torn += 1,
+            [fault] if matches!(fault.kind(), ReadErrorKind::Truncated { .. }) => torn += 1,
             faults => panic!("round {round}: {faults:?}"),
         }
     }

@@ -11,8 +11,8 @@ use std::thread::{self, ThreadId};
 use std::time::Duration;
 
 use allocation_counter::measure;
-use cove_trace::check::{Checked, Checker, Remark};
-use cove_trace::parallel::{Extent, Parts, ReadAt};
+use cove_trace::check::{CheckEvent, CheckStats, Checker};
+use cove_trace::parallel::{Extent, ParallelReader, ReadAt};
 use cove_trace::summary::Summary;
 use cove_trace::{CallSite, HostCall, ReadError, TraceEvent, TraceReader};
 use reading::corpus::{CANCELLED, HEADER};
@@ -29,10 +29,11 @@ fn said(error: &ReadError) -> String {
     format!("{}:{}:{} {error}", position.line, position.column, position.offset)
 }
 
-fn remarked(remark: Remark) -> String {
+fn remarked(remark: CheckEvent) -> String {
     match remark {
-        Remark::Fault(error) => said(&error),
-        Remark::Finding(finding) => format!("{}: {} {}", finding.line, finding.severity, finding.message),
+        CheckEvent::Fault(error) => said(&error),
+        CheckEvent::Finding(finding) => format!("{}: {} {}", finding.line, finding.severity, finding.message),
+        other => panic!("{other:?}"),
     }
 }
 
@@ -43,14 +44,14 @@ fn summary_by(read: impl FnOnce(&mut dyn FnMut(&ReadError)) -> Summary) -> (Stri
     (serde_json::to_string(&summary).unwrap(), faults)
 }
 
-fn check_by(read: impl FnOnce(&mut dyn FnMut(Remark)) -> Checked) -> (Checked, Vec<String>) {
+fn check_by(read: impl FnOnce(&mut dyn FnMut(CheckEvent)) -> CheckStats) -> (CheckStats, Vec<String>) {
     let mut remarks = Vec::new();
     let checked = read(&mut |remark| remarks.push(remarked(remark)));
     (checked, remarks)
 }
 
-fn parts(trace: &[u8], threads: usize, part_bytes: u64) -> Parts<'_, [u8]> {
-    Parts::new(trace, trace.len() as u64)
+fn parts(trace: &[u8], threads: usize, part_bytes: u64) -> ParallelReader<'_, [u8]> {
+    ParallelReader::new(trace, trace.len() as u64)
         .threads(NonZero::new(threads).unwrap())
         .part_bytes(NonZero::new(part_bytes).unwrap())
         .line_limit(LIMIT)
@@ -64,17 +65,17 @@ fn assert_same(trace: &[u8], ways: impl IntoIterator<Item = (usize, u64)>, what:
 }
 
 #[track_caller]
-fn assert_same_parts<'t>(trace: &'t [u8], ways: impl IntoIterator<Item = Parts<'t, [u8]>>, what: &str) {
+fn assert_same_parts<'t>(trace: &'t [u8], ways: impl IntoIterator<Item = ParallelReader<'t, [u8]>>, what: &str) {
     let stream = || TraceReader::new(trace).with_line_limit(LIMIT);
-    let summary = summary_by(|on_error| Summary::read(stream(), on_error));
+    let summary = summary_by(|on_error| Summary::read(&mut stream(), on_error));
     let checked =
         [false, true].map(|partial| check_by(|report| Checker::new().partial(partial).read(&mut stream(), report)));
     for parts in ways {
         let what = || format!("{what}, {parts:?}: {}", String::from_utf8_lossy(trace));
-        assert_eq!(summary_by(|on_error| Summary::read_parts(&parts, on_error)), summary, "{}", what());
+        assert_eq!(summary_by(|on_error| Summary::read_parallel(&parts, on_error)), summary, "{}", what());
         for (partial, expected) in [false, true].into_iter().zip(&checked) {
             let checker = Checker::new().partial(partial);
-            assert_eq!(&check_by(|report| checker.read_parts(&parts, report)), expected, "{}", what());
+            assert_eq!(&check_by(|report| checker.read_parallel(&parts, report)), expected, "{}", what());
         }
     }
 }
@@ -132,7 +133,7 @@ fn parts_of_a_few_bytes_whose_workers_stop_early() {
     for seed in 0..SEEDS {
         let rng = &mut Rng::new(seed);
         let trace = if rng.one_in(2) { traces::trace(seed) } else { any_text(rng) };
-        let parts = parts(&trace, 2 + rng.below(2), 1 + rng.below(120) as u64).kept_remarks(1 + rng.below(3));
+        let parts = parts(&trace, 2 + rng.below(2), 1 + rng.below(120) as u64).kept_problems(1 + rng.below(3));
         assert_same_parts(&trace, [parts], &format!("seed {seed}"));
     }
 }
@@ -157,11 +158,12 @@ fn long_lines() {
 #[test]
 fn a_file_that_grows_or_shrinks_meanwhile() {
     let trace = format!("{HEADER}\n{}", format!("{CANCELLED}\n").repeat(100));
-    let expected = summary_by(|on_error| Summary::read(TraceReader::new(trace.as_bytes()), on_error));
+    let expected = summary_by(|on_error| Summary::read(&mut TraceReader::new(trace.as_bytes()), on_error));
     for len in [0, 1, HEADER.len() as u64, 1_000, trace.len() as u64 * 2] {
-        let parts =
-            Parts::new(trace.as_bytes(), len).threads(NonZero::new(2).unwrap()).part_bytes(NonZero::new(500).unwrap());
-        assert_eq!(summary_by(|on_error| Summary::read_parts(&parts, on_error)), expected, "{len}");
+        let parts = ParallelReader::new(trace.as_bytes(), len)
+            .threads(NonZero::new(2).unwrap())
+            .part_bytes(NonZero::new(500).unwrap());
+        assert_eq!(summary_by(|on_error| Summary::read_parallel(&parts, on_error)), expected, "{len}");
     }
 }
 
@@ -186,12 +188,12 @@ fn an_error_of_the_file_ends_it() {
     for from in (0..trace.len() as u64).step_by(7) {
         let broken = Broken { trace: trace.as_bytes(), from };
         for (part_bytes, kept) in [(50, 1), (500, 1), (500, 2), (5_000, 1)] {
-            let parts = Parts::new(&broken, trace.len() as u64)
+            let parts = ParallelReader::new(&broken, trace.len() as u64)
                 .threads(NonZero::new(2).unwrap())
                 .part_bytes(NonZero::new(part_bytes).unwrap())
-                .kept_remarks(kept);
+                .kept_problems(kept);
             let mut faults = Vec::new();
-            let summary = Summary::read_parts(&parts, |error| faults.push(error.to_string()));
+            let summary = Summary::read_parallel(&parts, |error| faults.push(error.message().to_string()));
             assert_eq!(faults, ["broken"], "{from}, {part_bytes}");
             let whole = (from as usize).saturating_sub(HEADER.len() + 1) / (CANCELLED.len() + 1);
             assert!(summary.events as usize <= whole, "{from}, {part_bytes}");
@@ -223,9 +225,9 @@ fn a_million_open_tasks_take_some_bytes_each() {
 #[test]
 fn what_was_read_is_said() {
     let trace = format!("{HEADER}\n\n{CANCELLED}\nhello");
-    let (checked, _) = check_by(|report| Checker::new().read_parts(&parts(trace.as_bytes(), 2, 10), report));
+    let (checked, _) = check_by(|report| Checker::new().read_parallel(&parts(trace.as_bytes(), 2, 10), report));
     let extent = Extent { lines: 4, bytes: trace.len() as u64 };
-    assert_eq!(checked, Checked { events: 1, extent });
+    assert_eq!((checked.events, checked.extent), (1, extent));
 }
 
 /// A file that notes the largest buffer that a worker thread offers it.
@@ -253,11 +255,11 @@ fn workers_do_not_hold_lines_that_are_longer_than_a_part() {
     let trace = format!("{HEADER}\n{some}{long}\n{some}{long}\nhello\n{some}").into_bytes();
     let calling_thread = thread::current().id();
     let watched = Watched { trace: &trace, calling_thread, largest: AtomicUsize::new(0) };
-    let parts = Parts::new(&watched, trace.len() as u64)
+    let parts = ParallelReader::new(&watched, trace.len() as u64)
         .threads(NonZero::new(2).unwrap())
         .part_bytes(NonZero::new(PART).unwrap());
-    let expected = summary_by(|on_error| Summary::read(TraceReader::new(&trace[..]), on_error));
-    assert_eq!(summary_by(|on_error| Summary::read_parts(&parts, on_error)), expected);
+    let expected = summary_by(|on_error| Summary::read(&mut TraceReader::new(&trace[..]), on_error));
+    assert_eq!(summary_by(|on_error| Summary::read_parallel(&parts, on_error)), expected);
     let largest = watched.largest.into_inner();
     assert!((1..=3 * PART as usize).contains(&largest), "{largest}");
 }

@@ -3,8 +3,11 @@
 use std::error::Error;
 use std::io::{self, Read};
 
+use cove_trace::check::Checker;
 use cove_trace::decode::{DecodeError, Decoder};
-use cove_trace::{ReadError, ReadErrorKind, TraceReader};
+use cove_trace::owned::OwnedEvent;
+use cove_trace::replay::LiveCheck;
+use cove_trace::{ReadError, ReadErrorKind, Replay, TraceEvent, TraceReader};
 
 const HEADER: &str =
     r#"{"event":"trace_header","version":4,"backend":"vm","values":"full","entry":"main.cove","args":[]}"#;
@@ -21,8 +24,9 @@ fn error_after_header(rest: impl Read) -> ReadError {
 fn a_line_that_is_wrong() {
     let error = error_after_header(&b"{\"event\":\"task_cancelled\",\"id\":true}\n"[..]);
     let cause = "expected a whole number from 0 to 18446744073709551615, found true";
-    assert_eq!(error.to_string(), cause);
-    assert_eq!(error.source().map(ToString::to_string).as_deref(), Some(cause));
+    assert_eq!(error.message().to_string(), cause);
+    assert_eq!(error.to_string(), format!("line 2, column 32: {cause}"));
+    assert!(error.source().is_none(), "a chain of messages repeats none");
     let ReadErrorKind::Line(line) = error.kind() else { panic!("{error:?}") };
     let said = |error: &DecodeError| format!("expected {}, found {}", error.expected(), error.found());
     assert_eq!(said(line), cause);
@@ -69,7 +73,10 @@ fn what_was_found_is_said_in_words() {
 #[test]
 fn a_line_that_is_too_long() {
     let error = error_after_header(&[b'x'; 1000][..]);
-    assert_eq!(error.to_string(), format!("expected a line of at most {} bytes, found a longer one", HEADER.len()));
+    assert_eq!(
+        error.message().to_string(),
+        format!("expected a line of at most {} bytes, found a longer one", HEADER.len())
+    );
     assert!(error.source().is_none());
 }
 
@@ -102,7 +109,7 @@ fn lines_after_a_missing_header_are_counted_right() {
 fn a_line_of_more_than_64_mebibytes() {
     let said = |len: u64| {
         let line = io::repeat(b'?').take(len).chain(&b"\n"[..]);
-        TraceReader::new(line).next_event().expect_err("it is refused").to_string()
+        TraceReader::new(line).next_event().expect_err("it is refused").message().to_string()
     };
     assert_eq!(said(64 * 1024 * 1024 + 1), "expected a line of at most 67108864 bytes, found a longer one");
     assert!(said(64 * 1024 * 1024).ends_with("found \"?\""));
@@ -111,7 +118,10 @@ fn a_line_of_more_than_64_mebibytes() {
 #[test]
 fn a_torn_end() {
     let error = error_after_header(&b"{\"event\":"[..]);
-    assert_eq!(error.to_string(), "the last line is torn: 9 bytes of an event that was not written to its end");
+    assert_eq!(
+        error.message().to_string(),
+        "the last line is torn: 9 bytes of an event that was not written to its end"
+    );
     assert!(error.source().is_none());
 }
 
@@ -126,6 +136,31 @@ impl Read for Failing {
 #[test]
 fn a_source_that_fails() {
     let error = error_after_header(Failing);
-    assert_eq!(error.to_string(), "the cable was cut");
-    assert_eq!(error.source().map(ToString::to_string).as_deref(), Some("the cable was cut"));
+    assert_eq!(error.message().to_string(), "the cable was cut");
+    assert!(error.source().is_none(), "a chain of messages repeats none");
+    let given_back = std::io::Error::from(error);
+    assert_eq!((given_back.kind(), given_back.to_string().as_str()), (io::ErrorKind::Other, "the cable was cut"));
+}
+
+#[test]
+fn the_iterator_of_owned_events_goes_on_after_an_error() {
+    let lines = ["{\"event\":\"task_cancelled\",\"id\":1}", "x", "{\"event\":\"task_cancelled\",\"id\":2}"];
+    let trace = format!("{HEADER}\n{}\n", lines.join("\n"));
+    let mut reader = TraceReader::from_slice(trace.as_bytes());
+    let events: Vec<_> = reader.events().map(|event| event.map_err(|error| error.position().line)).collect();
+    let cancelled = |id| Ok(OwnedEvent::from(&TraceEvent::TaskCancelled { id }));
+    assert_eq!(events, [cancelled(1), Err(3), cancelled(2)]);
+}
+
+#[test]
+fn all_that_reads_a_trace_takes_a_slice() {
+    let trace = format!("{HEADER}\n{{\"event\":\"run_ended\",\"outcome\":\"success\",\"message\":null}}\n");
+    let reader = || TraceReader::from_slice(trace.as_bytes());
+    assert_eq!(Checker::new().read(&mut reader(), |remark| panic!("{remark:?}")).events, 1);
+    assert_eq!(Replay::from_reader(&mut reader()).unwrap().calls_recorded(), 0);
+    assert!(LiveCheck::from_reader(&mut reader()).is_ok());
+    #[cfg(feature = "summary")]
+    assert_eq!(cove_trace::summary::Summary::read(&mut reader(), |error| panic!("{error}")).events, 1);
+    #[cfg(feature = "diff")]
+    assert!(cove_trace::diff::Diff::load(&mut reader(), &mut reader()).is_ok());
 }

@@ -94,7 +94,7 @@ fn a_diff_takes_less_than_the_files_and_some_bytes_for_each_task() {
         let memory = measure(|| {
             let (mut first, mut second) = (TraceReader::new(&trace[..]), TraceReader::new(&trace[..]));
             let diff = Diff::load(&mut first, &mut second).expect("two traces");
-            diff.compare(true, |change| panic!("{change:?}"));
+            diff.compare(cove_trace::diff::Times::Compared { tolerance_percent: 0 }, |change| panic!("{change:?}"));
         });
         let count = 2 * TASKS / (1 + calls);
         let files = 2 * trace.len() as u64;

@@ -15,7 +15,7 @@ use std::time::Duration;
 use allocation_counter::measure;
 use common::print_call;
 use common::scratch_dir::ScratchDir;
-use cove_trace::check::{Checker, Remark, Severity};
+use cove_trace::check::{CheckEvent, Checker, Severity};
 use cove_trace::{
     HeapSummary, RecordedValue, RecordingBackend, RingSink, RunOutcome, TraceEvent, TraceHeader, TraceReader,
     TraceSink, TraceValue, ValueCapture, ValueWriter, create_trace_file, encode_event,
@@ -59,8 +59,8 @@ fn assert_sound(dump: &[u8]) -> usize {
         events += 1;
     }
     Checker::new().partial(true).read(&mut TraceReader::new(dump), |remark| match remark {
-        Remark::Finding(finding) => findings.push(finding),
-        Remark::Fault(error) => panic!("{error}"),
+        CheckEvent::Finding(finding) => findings.push(finding),
+        other => panic!("{other:?}"),
     });
     findings.retain(|finding| finding.severity == Severity::Error);
     assert_eq!(findings, []);

@@ -265,7 +265,7 @@ fn the_kinds_of_error_say_which_end_it_is() {
             match reader.next_event() {
                 Ok(Some(_)) => {}
                 Ok(None) => return None,
-                Err(error) => return Some((error.is_final(), matches!(error.kind(), ReadErrorKind::Torn { .. }))),
+                Err(error) => return Some((error.is_final(), matches!(error.kind(), ReadErrorKind::Truncated { .. }))),
             }
         }
     };

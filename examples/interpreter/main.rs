@@ -23,8 +23,8 @@ use std::sync::{Arc, OnceLock};
 use std::thread;
 
 use clap::Parser;
-use cove_trace::replay::{Conclusion, Verdict};
-use cove_trace::summary::escaped;
+use cove_trace::display::escaped;
+use cove_trace::replay::{ReplayReport, Verdict};
 use cove_trace::{
     JsonlSink, NullSink, RecordingBackend, Replay, RingSink, RunOutcome, TraceHeader, TraceSink, ValueCapture,
     create_trace_file,
@@ -148,7 +148,7 @@ fn execute_again(program: Program, replaying: &Replaying, limits: Limits, sink: 
 }
 
 /// Prints the result of a replay.
-fn show_conclusion(conclusion: &Conclusion, ending: &Ending) -> Result<ExitCode, Box<dyn Error>> {
+fn show_conclusion(conclusion: &ReplayReport, ending: &Ending) -> Result<ExitCode, Box<dyn Error>> {
     // Safe to show: the report of a divergence escapes what it quotes.
     writeln!(io::stdout().lock(), "Replayed: {conclusion}")?;
     Ok(if conclusion.verdict == Verdict::Diverged { ExitCode::from(4) } else { exit_code(ending) })

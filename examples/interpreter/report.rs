@@ -5,8 +5,9 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use cove_trace::TraceReader;
-use cove_trace::check::{Checker, Remark};
-use cove_trace::summary::{Summary, escaped};
+use cove_trace::check::{CheckEvent, Checker};
+use cove_trace::display::escaped;
+use cove_trace::summary::Summary;
 
 use crate::runtime::Ending;
 
@@ -21,13 +22,13 @@ impl Report {
     /// Reads the trace at `path`. Its beginning may be missing if `partial`.
     pub(crate) fn read(path: &Path, partial: bool) -> io::Result<Self> {
         let mut problems = Vec::new();
-        let mut summary = Summary::read(TraceReader::new(File::open(path)?), |error| {
+        let mut summary = Summary::read(&mut TraceReader::new(File::open(path)?), |error| {
             problems.push(format!("line {}: {error}", error.position().line));
         });
         summary.file = path.display().to_string();
         // The summary has reported the reader's errors.
         Checker::new().partial(partial).read(&mut TraceReader::new(File::open(path)?), |remark| {
-            if let Remark::Finding(finding) = remark {
+            if let CheckEvent::Finding(finding) = remark {
                 problems.push(format!("line {}: {}", finding.line, finding.message));
             }
         });
@@ -54,7 +55,7 @@ impl Report {
             writeln!(out, "{}", escaped(problem))?;
         }
         if self.is_clean() {
-            writeln!(out, "Checked: nothing is wrong with it.")?;
+            writeln!(out, "CheckStats: nothing is wrong with it.")?;
         }
         Ok(())
     }

@@ -25,8 +25,8 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use clap::Parser;
-use cove_trace::replay::{Conclusion, Verdict};
-use cove_trace::summary::escaped;
+use cove_trace::display::escaped;
+use cove_trace::replay::{ReplayReport, Verdict};
 use cove_trace::{JsonlSink, NullSink, RecordingBackend, Replay, RunOutcome, TraceHeader, ValueCapture};
 
 use self::options::{Command, Options};
@@ -110,7 +110,7 @@ fn execute_again(program: Program, args: Vec<OsString>, limits: Limits, replayin
 }
 
 /// Prints the result of a replay.
-fn show_conclusion(conclusion: &Conclusion, ending: &Ending) -> Result<ExitCode, Box<dyn Error>> {
+fn show_conclusion(conclusion: &ReplayReport, ending: &Ending) -> Result<ExitCode, Box<dyn Error>> {
     // Safe to show: the report of a divergence escapes what it quotes.
     writeln!(io::stdout().lock(), "Replayed: {conclusion}")?;
     Ok(if conclusion.verdict == Verdict::Diverged { ExitCode::from(4) } else { exit_code(ending) })

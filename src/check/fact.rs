@@ -19,12 +19,12 @@ pub(super) enum Fact<N> {
 
 /// A module and something in it: an operation or a function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Names<'a> {
+pub(super) struct QualifiedName<'a> {
     pub(super) module: &'a str,
     pub(super) name: &'a str,
 }
 
-impl<'a> Fact<Names<'a>> {
+impl<'a> Fact<QualifiedName<'a>> {
     pub(super) fn of(event: &TraceEvent<'a>) -> Self {
         match *event {
             TraceEvent::TaskSpawned { id, parent, .. } => Self::Spawned { id, parent },
@@ -32,11 +32,11 @@ impl<'a> Fact<Names<'a>> {
             TraceEvent::TaskCancelled { id } => Self::Cancelled { id },
             TraceEvent::HostCall(ref call) => Self::Called {
                 task: call.task,
-                names: Names { module: call.site.module(), name: call.site.op() },
+                names: QualifiedName { module: call.site.module(), name: call.site.op() },
                 has_ungranted_outcome: !call.granted && call.outcome.is_some(),
             },
-            TraceEvent::EntryEnter { module, function } => Self::Entered(Names { module, name: function }),
-            TraceEvent::EntryExit { module, function, .. } => Self::Exited(Names { module, name: function }),
+            TraceEvent::EntryEnter { module, function } => Self::Entered(QualifiedName { module, name: function }),
+            TraceEvent::EntryExit { module, function, .. } => Self::Exited(QualifiedName { module, name: function }),
             TraceEvent::HeapCollected { .. } => Self::HeapCollected,
             TraceEvent::HeapSummary(_) => Self::HeapSummary,
             TraceEvent::RunEnded { .. } => Self::Ended,

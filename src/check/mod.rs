@@ -16,7 +16,7 @@
 
 mod entries;
 mod fact;
-mod piece;
+mod parallel;
 mod redaction;
 mod seen_names;
 mod task_table;
@@ -26,8 +26,8 @@ use std::convert::Infallible;
 use std::fmt;
 
 use self::entries::OpenEntries;
-use self::fact::{Fact, Names};
-use self::tasks::Tasks;
+use self::fact::{Fact, QualifiedName};
+use self::tasks::TaskStates;
 use crate::event::{TraceEvent, TraceHeader};
 use crate::names::ValueCapture;
 use crate::parallel::Extent;
@@ -41,7 +41,7 @@ pub struct Finding {
     pub line: u64,
     /// How bad it is.
     pub severity: Severity,
-    /// What it is, with the lines of other events that belong to it. Names stand in it as the trace has them, so whoever
+    /// What it is, with the lines of other events that belong to it. QualifiedName stand in it as the trace has them, so whoever
     /// prints it escapes control characters. No recorded value stands in it.
     pub message: String,
 }
@@ -58,7 +58,8 @@ pub enum Severity {
 
 /// What there is to say about a trace that is read and checked.
 #[derive(Debug)]
-pub enum Remark {
+#[non_exhaustive]
+pub enum CheckEvent {
     /// Something can't be read. Reading goes on after it if that is possible.
     Fault(ReadError),
     /// Something can't be.
@@ -67,7 +68,8 @@ pub enum Remark {
 
 /// How much of a trace was checked.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
-pub struct Checked {
+#[non_exhaustive]
+pub struct CheckStats {
     /// Events, the header not counted.
     pub events: u64,
     /// Lines and bytes.
@@ -97,7 +99,7 @@ pub struct Checker {
     partial: bool,
     /// What the header declares; nothing is known of a trace without one.
     capture: Option<ValueCapture>,
-    tasks: Tasks,
+    tasks: TaskStates,
     entries: OpenEntries,
     /// The line of the first `run_ended`.
     ended_on: Option<u64>,
@@ -138,7 +140,7 @@ impl Checker {
         }
     }
 
-    fn fact(&mut self, line: u64, fact: Fact<Names<'_>>, report: &mut impl FnMut(Finding)) {
+    fn fact(&mut self, line: u64, fact: Fact<QualifiedName<'_>>, report: &mut impl FnMut(Finding)) {
         self.last_line = Some(line);
         self.events += 1;
         let error = &mut error_on(line, report);
@@ -152,12 +154,12 @@ impl Checker {
             Fact::Called { task, names, has_ungranted_outcome } => {
                 self.tasks.called(line, task, names, self.partial, error);
                 if has_ungranted_outcome {
-                    let Names { module, name: op } = names;
+                    let QualifiedName { module, name: op } = names;
                     error(format!("{module}.{op} was not granted, but the call has an outcome"));
                 }
             }
-            Fact::Entered(Names { module, name }) => self.entries.enter(module, name),
-            Fact::Exited(Names { module, name }) => {
+            Fact::Entered(QualifiedName { module, name }) => self.entries.enter(module, name),
+            Fact::Exited(QualifiedName { module, name }) => {
                 if !self.entries.exit(module, name) && !self.partial {
                     error(format!("entry_exit of {module}.{name} without its entry_enter"));
                 }
@@ -170,7 +172,7 @@ impl Checker {
     }
 
     /// Reads what is left of a trace to its end, past every fault that can be passed, and looks at all of it, its end too.
-    pub fn read<S: Source>(mut self, reader: &mut TraceReader<S>, mut report: impl FnMut(Remark)) -> Checked {
+    pub fn read<S: Source>(mut self, reader: &mut TraceReader<S>, mut report: impl FnMut(CheckEvent)) -> CheckStats {
         let Ok(()) = reader.walk(|part| {
             self.part(part, &mut report);
             Ok::<_, Infallible>(())
@@ -179,19 +181,19 @@ impl Checker {
         self.conclude(extent, &mut report)
     }
 
-    fn part(&mut self, part: TracePart<'_>, report: &mut impl FnMut(Remark)) {
-        let mut found = |finding| report(Remark::Finding(finding));
+    fn part(&mut self, part: TracePart<'_>, report: &mut impl FnMut(CheckEvent)) {
+        let mut found = |finding| report(CheckEvent::Finding(finding));
         match part {
             TracePart::Header { line, header } => self.header(line, header, &mut found),
             TracePart::Event { line, ref event } => self.event(line, event, &mut found),
-            TracePart::Fault(error) => report(Remark::Fault(error)),
+            TracePart::Fault(error) => report(CheckEvent::Fault(error)),
         }
     }
 
-    fn conclude(self, extent: Extent, report: &mut impl FnMut(Remark)) -> Checked {
+    fn conclude(self, extent: Extent, report: &mut impl FnMut(CheckEvent)) -> CheckStats {
         let events = self.events;
-        self.finish(&mut |finding| report(Remark::Finding(finding)));
-        Checked { events, extent }
+        self.finish(&mut |finding| report(CheckEvent::Finding(finding)));
+        CheckStats { events, extent }
     }
 
     /// Says what the end of the trace shows. Nothing, when nothing at all could be read: then the reader said why.

@@ -1,6 +1,6 @@
-//! Names kept for later, most of which were kept before.
+//! QualifiedName kept for later, most of which were kept before.
 
-use super::fact::Names;
+use super::fact::QualifiedName;
 
 /// A power of two: so many pairs of names are looked for before they are kept again.
 const REMEMBERED: usize = 64;
@@ -15,10 +15,10 @@ pub(super) struct SeenNames {
 
 impl SeenNames {
     /// Keeps the names, if they are not known to be kept. Gives their number.
-    pub(super) fn keep(&mut self, names: Names<'_>) -> usize {
+    pub(super) fn keep(&mut self, names: QualifiedName<'_>) -> usize {
         self.remembered.resize(REMEMBERED, 0);
         let slot = &mut self.remembered[slot(names)];
-        if self.all.get(*slot).is_none_or(|[module, name]| Names { module, name } != names) {
+        if self.all.get(*slot).is_none_or(|[module, name]| QualifiedName { module, name } != names) {
             *slot = self.all.len();
             self.all.push([names.module.into(), names.name.into()]);
         }
@@ -26,13 +26,13 @@ impl SeenNames {
     }
 
     /// The names with that number, which was given for them.
-    pub(super) fn get(&self, number: usize) -> Names<'_> {
+    pub(super) fn get(&self, number: usize) -> QualifiedName<'_> {
         let [module, name] = &self.all[number];
-        Names { module, name }
+        QualifiedName { module, name }
     }
 }
 
-fn slot(names: Names<'_>) -> usize {
+fn slot(names: QualifiedName<'_>) -> usize {
     let ends = |text: &str| match text.as_bytes() {
         [] => 0,
         [first, .., last] => usize::from(*first) * 3 + usize::from(*last) * 5,
@@ -53,15 +53,15 @@ mod tests {
         for _ in 0..2 {
             for module in ["", "m", "console"] {
                 for name in &texts {
-                    numbers.push((seen.keep(Names { module, name }), module, name));
+                    numbers.push((seen.keep(QualifiedName { module, name }), module, name));
                 }
             }
         }
         for (number, module, name) in numbers {
-            assert_eq!(seen.get(number), Names { module, name });
+            assert_eq!(seen.get(number), QualifiedName { module, name });
         }
         let before = seen.all.len();
-        let again = Names { module: "console", name: "print" };
+        let again = QualifiedName { module: "console", name: "print" };
         assert_eq!(seen.keep(again), seen.keep(again));
         assert_eq!(seen.all.len(), before + 1);
     }

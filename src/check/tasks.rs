@@ -2,13 +2,13 @@
 
 use std::num::NonZero;
 
-use super::fact::Names;
+use super::fact::QualifiedName;
 use super::task_table::TaskTable;
 use crate::event::ENTRY_TASK;
 
 /// The last change in the life of each task that was seen, by its id. Never forgotten, since no id may come twice.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Tasks(TaskTable);
+pub(super) struct TaskStates(TaskTable);
 
 #[derive(Debug, Clone, Copy)]
 struct Task {
@@ -53,7 +53,7 @@ impl State {
     }
 }
 
-impl Tasks {
+impl TaskStates {
     pub(super) fn spawned(
         &mut self,
         line: u64,
@@ -115,11 +115,11 @@ impl Tasks {
         &mut self,
         line: u64,
         id: u64,
-        names: Names<'_>,
+        names: QualifiedName<'_>,
         partial: bool,
         error: &mut impl FnMut(String),
     ) {
-        let Names { module, name: op } = names;
+        let QualifiedName { module, name: op } = names;
         if let Some(Task { state: State::Completed, line }) = self.0.get(id).map(Task::unpacked) {
             error(format!("task {id} calls {module}.{op}, but it already completed on line {line}"));
         } else if self.is_first_of_unspawned(line, id) && !partial {

@@ -8,10 +8,9 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use cove_trace::check::Checker;
-use cove_trace::parallel::Parts;
+use cove_trace::parallel::ParallelReader;
 
 use self::report::Report;
-pub(crate) use self::report::count;
 use crate::diagnostics::Diagnostics;
 use crate::input::{Input, Opened};
 use crate::output::Output;
@@ -60,12 +59,12 @@ pub(crate) fn run(args: &Args, output: &mut Output, diagnostics: &mut Diagnostic
             let checker = Checker::new().partial(args.partial);
             let checked = match trace {
                 Opened::File { file, len } => {
-                    checker.read_parts(&Parts::new(&file, len), |remark| report.remark(remark))
+                    checker.read_parallel(&ParallelReader::new(&file, len), |remark| report.remark(remark))
                 }
                 stream @ Opened::Stream(_) => checker.read(&mut stream.stream(), |remark| report.remark(remark)),
             };
             report.diagnostics.end();
-            writeln!(output, "{}", report.conclusion(&checked))?;
+            writeln!(output, "{}", report.conclusion(checked.events, checked.extent))?;
         }
     }
     Ok(())

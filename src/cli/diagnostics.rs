@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use cove_trace::check::{Finding, Severity};
-use cove_trace::summary::escaped;
+use cove_trace::display::escaped;
 use cove_trace::{ReadError, ReadErrorKind};
 
 use crate::progress::Progress;
@@ -49,7 +49,7 @@ impl Diagnostics {
             _ => Status::Faulty,
         });
         let position = error.position();
-        self.say(&format_args!("{file}:{}:{}: error: {error}", position.line, position.column));
+        self.say(&format_args!("{file}:{}:{}: error: {}", position.line, position.column, error.message()));
     }
 
     /// The source of `file` gave an error, after which nothing of it comes.

@@ -2,12 +2,11 @@
 
 use std::io::{self, Write};
 
-use cove_trace::diff::{CallRef, Change, Compared, Diff, Side};
+use cove_trace::diff::{CallRef, Change, ChangedPart, Compared, Diff, Side, Times};
+use cove_trace::display::{count, escaped, task_name};
 use cove_trace::replay::OpenError;
-use cove_trace::summary::escaped;
 use serde::Serialize;
 
-use crate::check::count;
 use crate::diagnostics::Diagnostics;
 use crate::input::Input;
 use crate::json;
@@ -23,9 +22,9 @@ Memory: less than the size of both files and a hundred bytes for each task.
 
 Examples:
   cove-trace diff yesterday.jsonl today.jsonl
-  cove-trace diff --json before.jsonl after.jsonl | jq 'select(.kind == \"changed\") | .path'")]
+  cove-trace diff --json before.jsonl after.jsonl | jq 'select(.kind == \"changed\") | .parts[].path'")]
 pub(crate) struct Args {
-    /// Compare what calls waited, too: for each operation, all its calls together.
+    /// Compare waits too: for each operation, the sum of its calls. A difference of up to 10 % of the longer is ignored.
     #[arg(long)]
     times: bool,
     /// Give each difference as one JSON object on one line, and a last one that counts them.
@@ -59,15 +58,16 @@ pub(crate) fn run(args: &Args, output: &mut Output, diagnostics: &mut Diagnostic
             return Ok(());
         }
     };
-    for (name, is_torn) in names.iter().zip(diff.torn()) {
+    for (name, is_torn) in names.iter().zip(diff.truncated()) {
         if is_torn {
             diagnostics.torn(name);
         }
     }
 
+    let times = if args.times { Times::Compared { tolerance_percent: TOLERANCE_PERCENT } } else { Times::Ignored };
     let mut task = None;
     let mut written = Ok(());
-    let compared = diff.compare(args.times, |change| {
+    let compared = diff.compare(times, |change| {
         if written.is_ok() {
             written = if args.json { json::write_line(output, &change) } else { show(output, &change, &mut task) };
         }
@@ -82,6 +82,9 @@ pub(crate) fn run(args: &Args, output: &mut Output, diagnostics: &mut Diagnostic
         writeln!(output, "{}", conclusion(&compared, &names))
     }
 }
+
+/// A difference of times up to this percentage is noise.
+const TOLERANCE_PERCENT: u8 = 10;
 
 /// The line of JSON that comes last.
 #[derive(Serialize)]
@@ -104,10 +107,7 @@ fn show(output: &mut Output, change: &Change, shown_task: &mut Option<(u64, Side
         if shown_task.replace((call.task, side)) == Some((call.task, side)) {
             return Ok(());
         }
-        match call.task {
-            0 => writeln!(output, "the entry"),
-            task => writeln!(output, "task {task}"),
-        }
+        writeln!(output, "{}", task_name(call.task))
     };
     match change {
         Change::Removed(call) => {
@@ -119,10 +119,13 @@ fn show(output: &mut Output, change: &Change, shown_task: &mut Option<(u64, Side
             below(call, Side::First, output)?;
             writeln!(output, "  + line {}: {}", call.line, call.shown)
         }
-        Change::Changed { first, second, path, was, is } => {
+        Change::Changed { first, second, parts, more, .. } => {
             below(first, Side::First, output)?;
             writeln!(output, "  ~ lines {} and {}: {}", first.line, second.line, first.shown)?;
-            writeln!(output, "      {path}: {was}\n      {:>width$}  {is}", "now", width = path.chars().count())
+            for ChangedPart { path, was, is, .. } in parts {
+                writeln!(output, "      {path}: {was}\n      {:>width$}  {is}", "now", width = path.chars().count())?;
+            }
+            if *more > 0 { writeln!(output, "      and {} more", count(*more, "part")) } else { Ok(()) }
         }
         Change::Task { side, task, calls } => {
             writeln!(output, "{} task {task}, with {}", sign(*side), count(*calls, "call"))

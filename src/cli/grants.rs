@@ -6,10 +6,10 @@ mod toml;
 use std::convert::Infallible;
 use std::io::{self, Write};
 
-use cove_trace::summary::escaped;
+use cove_trace::display::{count, escaped};
 use cove_trace::{TraceEvent, TracePart};
 
-use self::needs::{Grants, Operations};
+use self::needs::{Grants, Operations, operations};
 use crate::diagnostics::Diagnostics;
 use crate::input::Input;
 use crate::json;
@@ -72,13 +72,12 @@ fn write_text(output: &mut Output, grants: &Grants) -> io::Result<()> {
     unused.iter().try_for_each(|capability| writeln!(output, "  {}", escaped(capability)))
 }
 
-fn write_operations(output: &mut Output, title: &str, operations: &Operations) -> io::Result<()> {
-    writeln!(output, "{title}{}", if operations.is_empty() { ": nothing" } else { "" })?;
-    for (capability, calls) in operations {
+fn write_operations(output: &mut Output, title: &str, capabilities: &Operations) -> io::Result<()> {
+    writeln!(output, "{title}{}", if capabilities.is_empty() { ": nothing" } else { "" })?;
+    for (capability, modules) in capabilities {
         writeln!(output, "  {}", escaped(capability))?;
-        for (operation, count) in calls {
-            let calls = if *count == 1 { "call" } else { "calls" };
-            writeln!(output, "    {}  {count} {calls}", escaped(operation))?;
+        for (operation, calls) in operations(modules) {
+            writeln!(output, "    {}  {}", escaped(&operation), count(calls, "call"))?;
         }
     }
     Ok(())

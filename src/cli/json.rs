@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use cove_trace::summary::is_unsafe_to_show;
+use cove_trace::display::is_unsafe_to_show;
 use serde::Serialize;
 use serde_json::Serializer;
 use serde_json::ser::Formatter;

@@ -1,7 +1,6 @@
 //! The command `cove-trace`: looks inside traces. Stands on the library's public interface alone.
 
 mod cat;
-mod cells;
 mod check;
 mod completions;
 mod diagnostics;
@@ -19,7 +18,6 @@ mod summary;
 mod target;
 mod terminal;
 mod timeline;
-mod value_text;
 
 use std::io::{self, Write};
 use std::process::ExitCode;

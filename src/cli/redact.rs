@@ -5,8 +5,8 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use cove_trace::TracePart;
+use cove_trace::display::escaped;
 use cove_trace::redact::Redactor;
-use cove_trace::summary::escaped;
 
 use crate::diagnostics::Diagnostics;
 use crate::input::Input;

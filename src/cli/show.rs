@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use clap::builder::styling::{AnsiColor, Effects, Style};
 use clap::builder::{OsStringValueParser, TypedValueParser};
-use cove_trace::summary::{duration, escaped};
+use cove_trace::display::{duration, escaped};
 use cove_trace::{HeapSummary, HostCall, HostOutcome, RecordedValue, TraceEvent, TraceHeader, TracePart};
 
 use crate::diagnostics::Diagnostics;
@@ -83,6 +83,13 @@ pub(crate) fn run(args: &Args, output: &mut Output, diagnostics: &mut Diagnostic
     let Place { file, line: wanted } = &args.place;
     let Some(mut reader) = file.open(diagnostics) else { return Ok(()) };
     let name = file.name();
+    // Faults of the lines before it are passed over, as those lines are.
+    while let Err(error) = reader.pass_to_line(*wanted) {
+        if error.position().line == *wanted || error.is_final() {
+            diagnostics.fault(&name, &error);
+            return Ok(());
+        }
+    }
     let mut page = Page { colored: output.is_colored(), output };
     let walked = reader.walk(|part| match part {
         TracePart::Header { line, header } if line == *wanted => {
@@ -195,7 +202,11 @@ impl Page<'_> {
             TraceEvent::EntryExit { module, function, cpu, wait } => {
                 self.entry("module", &module)?;
                 self.entry("function", &function)?;
-                self.time("cpu", cpu)?;
+                if cpu.is_zero() && !wait.is_zero() {
+                    self.entry("cpu", &"unknown: the waits exceed the elapsed time")?;
+                } else {
+                    self.time("cpu", cpu)?;
+                }
                 self.time("wait", wait)
             }
             TraceEvent::HeapCollected { task, allocated, freed, live_objects, live_bytes, pause } => {

@@ -4,7 +4,7 @@ use std::io::{self, BufRead as _, BufReader, Read};
 
 use smallvec::SmallVec;
 
-use super::Whole;
+use super::Rewound;
 use super::codec::{Codec, Step, Then};
 use super::compression::Compression;
 
@@ -12,7 +12,7 @@ const CHUNK: usize = 64 * 1024;
 
 /// Reads the members of a compressed source as one text. An error is given after all output that precedes it.
 pub(super) struct Members<R> {
-    source: BufReader<Whole<R>>,
+    source: BufReader<Rewound<R>>,
     codec: Codec,
     place: Place,
     /// Whether the codec may have output for which there was no room.
@@ -34,7 +34,7 @@ enum Place {
 }
 
 impl<R: Read> Members<R> {
-    pub(super) fn new(compression: Compression, source: Whole<R>) -> io::Result<Self> {
+    pub(super) fn new(compression: Compression, source: Rewound<R>) -> io::Result<Self> {
         Ok(Self {
             source: BufReader::with_capacity(CHUNK, source),
             codec: Codec::new(compression)?,

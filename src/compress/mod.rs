@@ -49,10 +49,10 @@ pub struct Decompressed<R> {
 }
 
 /// A source with the bytes that were read from it for detection put back.
-type Whole<R> = io::Chain<Cursor<Vec<u8>>, R>;
+type Rewound<R> = io::Chain<Cursor<Vec<u8>>, R>;
 
 enum Decoder<R> {
-    Plain(Whole<R>),
+    Plain(Rewound<R>),
     #[cfg(feature = "compress")]
     Compressed(Box<Members<R>>),
 }
@@ -85,14 +85,14 @@ impl<R: Read> Decompressed<R> {
 
 #[cfg(feature = "compress")]
 impl<R: Read> Decoder<R> {
-    fn of(compression: Compression, source: Whole<R>) -> io::Result<Self> {
+    fn of(compression: Compression, source: Rewound<R>) -> io::Result<Self> {
         Ok(Self::Compressed(Box::new(Members::new(compression, source)?)))
     }
 }
 
 #[cfg(not(feature = "compress"))]
 impl<R> Decoder<R> {
-    fn of(compression: Compression, _: Whole<R>) -> io::Result<Self> {
+    fn of(compression: Compression, _: Rewound<R>) -> io::Result<Self> {
         Err(io::Error::new(
             io::ErrorKind::Unsupported,
             format!("it is compressed with {compression}, which this build can't read; decompress it first"),

@@ -8,7 +8,7 @@ use super::common::{Run, common_runs};
 
 /// What is next in the two rows of calls, as places in them.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Step {
+pub(super) enum Segment {
     /// As many of one as of the other, one standing for the other.
     Pairs(Range<usize>, Range<usize>),
     /// Only in the first.
@@ -23,18 +23,18 @@ pub(super) fn align<T, W: Eq + Hash, P: Eq + Hash>(
     second: &[T],
     whole: impl Fn(&T, Side) -> W,
     partial: impl Fn(&T, Side) -> P,
-) -> Vec<Step> {
+) -> Vec<Segment> {
     let mut steps = Vec::new();
     for step in by_key(first, second, 0..first.len(), 0..second.len(), whole) {
         match step {
-            Gap::Common(left, right) => steps.push(Step::Pairs(left, right)),
+            Gap::Common(left, right) => steps.push(Segment::Pairs(left, right)),
             Gap::Different(left, right) => {
                 for step in by_key(first, second, left, right, &partial) {
                     match step {
-                        Gap::Common(left, right) => steps.push(Step::Pairs(left, right)),
+                        Gap::Common(left, right) => steps.push(Segment::Pairs(left, right)),
                         Gap::Different(left, right) => {
-                            steps.push(Step::Removed(left));
-                            steps.push(Step::Added(right));
+                            steps.push(Segment::Removed(left));
+                            steps.push(Segment::Added(right));
                         }
                     }
                 }
@@ -42,7 +42,7 @@ pub(super) fn align<T, W: Eq + Hash, P: Eq + Hash>(
         }
     }
     steps.retain(|step| match step {
-        Step::Pairs(calls, _) | Step::Removed(calls) | Step::Added(calls) => !calls.is_empty(),
+        Segment::Pairs(calls, _) | Segment::Removed(calls) | Segment::Added(calls) => !calls.is_empty(),
     });
     steps
 }
@@ -95,22 +95,22 @@ fn by_key<T, K: Eq + Hash>(
 mod tests {
     use super::*;
 
-    fn aligned(first: &str, second: &str) -> Vec<Step> {
+    fn aligned(first: &str, second: &str) -> Vec<Segment> {
         let (first, second): (Vec<_>, Vec<_>) = (first.chars().collect(), second.chars().collect());
         let steps = align(&first, &second, |call, _| *call, |call, _| call.to_ascii_lowercase());
         // Every call stands once, in its order.
         let (mut left, mut right) = (0, 0);
         for step in &steps {
-            if let Step::Pairs(calls, others) = step {
+            if let Segment::Pairs(calls, others) = step {
                 assert_eq!(calls.len(), others.len());
                 for (call, other) in calls.clone().zip(others.clone()) {
                     assert!(first[call].eq_ignore_ascii_case(&second[other]));
                 }
             }
             let (lefts, rights) = match step.clone() {
-                Step::Pairs(lefts, rights) => (lefts, rights),
-                Step::Removed(lefts) => (lefts, right..right),
-                Step::Added(rights) => (left..left, rights),
+                Segment::Pairs(lefts, rights) => (lefts, rights),
+                Segment::Removed(lefts) => (lefts, right..right),
+                Segment::Added(rights) => (left..left, rights),
             };
             assert_eq!((lefts.start, rights.start), (left, right));
             (left, right) = (lefts.end, rights.end);
@@ -121,9 +121,15 @@ mod tests {
 
     #[test]
     fn one_put_in_or_left_out_is_one() {
-        assert_eq!(aligned("abc", "abxc"), [Step::Pairs(0..2, 0..2), Step::Added(2..3), Step::Pairs(2..3, 3..4)]);
-        assert_eq!(aligned("abxc", "abc"), [Step::Pairs(0..2, 0..2), Step::Removed(2..3), Step::Pairs(3..4, 2..3)]);
-        assert_eq!(aligned("", "a"), [Step::Added(0..1)]);
+        assert_eq!(
+            aligned("abc", "abxc"),
+            [Segment::Pairs(0..2, 0..2), Segment::Added(2..3), Segment::Pairs(2..3, 3..4)]
+        );
+        assert_eq!(
+            aligned("abxc", "abc"),
+            [Segment::Pairs(0..2, 0..2), Segment::Removed(2..3), Segment::Pairs(3..4, 2..3)]
+        );
+        assert_eq!(aligned("", "a"), [Segment::Added(0..1)]);
         assert_eq!(aligned("aaa", "aa").len(), 2);
         assert_eq!(aligned("", ""), []);
     }
@@ -132,10 +138,10 @@ mod tests {
     fn what_is_alike_in_part_is_paired() {
         let steps = aligned("abcd", "aBcd");
         let pairs: usize =
-            steps.iter().map(|step| if let Step::Pairs(calls, _) = step { calls.len() } else { 0 }).sum();
+            steps.iter().map(|step| if let Segment::Pairs(calls, _) = step { calls.len() } else { 0 }).sum();
         assert_eq!(pairs, 4);
         let steps = aligned("axbycz", "aXbYcZ");
-        assert!(steps.iter().all(|step| matches!(step, Step::Pairs(..))), "{steps:?}");
+        assert!(steps.iter().all(|step| matches!(step, Segment::Pairs(..))), "{steps:?}");
         aligned("thequickbrownfox", "jumpsOVERTHElazydog");
     }
 
@@ -143,6 +149,6 @@ mod tests {
     fn long_rows_that_have_nothing_in_common_are_aligned_all_the_same() {
         let (first, second) = (vec![1; 50_000], vec![2; 50_000]);
         let steps = align(&first, &second, |call, _| *call, |call, _| *call);
-        assert_eq!(steps, [Step::Removed(0..50_000), Step::Added(0..50_000)]);
+        assert_eq!(steps, [Segment::Removed(0..50_000), Segment::Added(0..50_000)]);
     }
 }

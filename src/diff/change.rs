@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::display::mark_of;
 use crate::replay::recording::Recording;
 use crate::replay::report::shown_whole;
 
@@ -35,6 +36,14 @@ impl CallRef {
         let call = &trace.calls[in_trace];
         Self { task: call.task, call_in_task: in_task as u64 + 1, line: call.line, shown: shown_whole(trace, call) }
     }
+
+    /// A call that only one of the traces has. A mark tells its operation from one that looks alike.
+    pub(super) fn alone(trace: &Recording, in_trace: usize, in_task: usize) -> Self {
+        let site = trace.site(&trace.calls[in_trace]);
+        let mut call = Self::new(trace, in_trace, in_task);
+        call.shown += &mark_of(&format!("{}.{}", site.module(), site.op()));
+        call
+    }
 }
 
 /// One difference between two runs. Texts out of the traces are cut where they are long, and escaped.
@@ -44,7 +53,7 @@ impl CallRef {
 pub enum Change {
     /// The runs were started differently.
     Header {
-        /// The part of the header that differs.
+        /// The part of the header that differs: `entry`, `backend`, `args`, or `number of args` of a redacted trace.
         part: &'static str,
         /// What the first trace has there.
         first: String,
@@ -70,12 +79,10 @@ pub enum Change {
         first: CallRef,
         /// The call in the second.
         second: CallRef,
-        /// The first part of it that differs: `args[1].fields.token`, `capability`, `granted`, `outcome.value`.
-        path: String,
-        /// What the first trace has there.
-        was: String,
-        /// What the second has.
-        is: String,
+        /// The parts of it that differ, at least one and at most a hundred.
+        parts: Vec<ChangedPart>,
+        /// The number of parts that differ and are not listed.
+        more: u64,
     },
     /// A capability that only one of the runs called under, granted or not.
     Capability {
@@ -100,6 +107,18 @@ pub enum Change {
         /// How the second ended.
         second: String,
     },
+}
+
+/// A part of a call that differs between two runs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct ChangedPart {
+    /// The path of the part: `args[1].fields.token`, `capability`, `granted`, `outcome.value`.
+    pub path: String,
+    /// The part in the first trace, formatted for people.
+    pub was: String,
+    /// The part in the second trace.
+    pub is: String,
 }
 
 /// What two runs were compared by.

@@ -5,7 +5,7 @@
 //! compared as if nothing had happened.
 //!
 //! ```
-//! use cove_trace::diff::{Change, Diff};
+//! use cove_trace::diff::{Change, Diff, Times};
 //! use cove_trace::TraceReader;
 //!
 //! # let header = concat!(r#"{"event":"trace_header","version":4,"backend":"vm","values":"full","entry":"m","args":[]}"#, "\n");
@@ -15,7 +15,7 @@
 //! # let (first, second) = (format!("{header}{}", call("now")), format!("{header}{}{}", call("zone"), call("now")));
 //! let diff = Diff::load(&mut TraceReader::new(first.as_bytes()), &mut TraceReader::new(second.as_bytes()))?;
 //! let mut changes = Vec::new();
-//! diff.compare(false, |change| changes.push(change));
+//! diff.compare(Times::Ignored, |change| changes.push(change));
 //! assert!(matches!(&changes[..], [Change::Added(call)] if call.shown.starts_with("clock.zone()")));
 //! # Ok::<(), cove_trace::replay::OpenError>(())
 //! ```
@@ -47,20 +47,18 @@ mod tasks;
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::Read;
 use std::time::Duration;
 
-use self::align::{Step, align};
-pub use self::change::{CallRef, Change, Compared, Side};
+use self::align::{Segment, align};
+pub use self::change::{CallRef, Change, ChangedPart, Compared, Side};
 use self::resources::{Resources, without_ids};
-use crate::event::CallSite;
+use crate::display::{Name, Operation, mark_of, names_beside, shown, values_beside};
 use crate::names::ValueCapture;
-use crate::reader::{ReadError, TraceReader};
+use crate::reader::{ReadError, Source, TraceReader};
 use crate::replay::OpenError;
-use crate::replay::compare::{Comparison, Difference, Gaps};
-use crate::replay::recording::{Call, Outcome, Recording, RunEnding};
+use crate::replay::compare::{Comparison, Difference};
+use crate::replay::recording::{Call, RecordedOutcome, Recording, RunEnding};
 use crate::replay::report::{with_result, with_values};
-use crate::replay::shown::{Name, Operation, names_beside, shown, shown_beside};
 use crate::value::{RecordedResource, RecordedValue};
 
 /// Two traces to be compared.
@@ -78,7 +76,10 @@ impl Diff {
     /// # Errors
     ///
     /// When a trace can't be read.
-    pub fn load<A: Read, B: Read>(first: &mut TraceReader<A>, second: &mut TraceReader<B>) -> Result<Self, OpenError> {
+    pub fn load<A: Source, B: Source>(
+        first: &mut TraceReader<A>,
+        second: &mut TraceReader<B>,
+    ) -> Result<Self, OpenError> {
         Self::load_past(first, second, |_, error| Err(error))
     }
 
@@ -88,7 +89,7 @@ impl Diff {
     /// # Errors
     ///
     /// When a trace has no header that can be read, and with the first error that `pass` returns.
-    pub fn load_past<A: Read, B: Read>(
+    pub fn load_past<A: Source, B: Source>(
         first: &mut TraceReader<A>,
         second: &mut TraceReader<B>,
         mut pass: impl FnMut(Side, ReadError) -> Result<(), ReadError>,
@@ -104,25 +105,38 @@ impl Diff {
 
     /// Whether the traces are torn at their ends.
     #[must_use]
-    pub fn torn(&self) -> [bool; 2] {
-        [&self.first, &self.second].map(|trace| trace.completeness() == crate::replay::Completeness::Torn)
+    pub fn truncated(&self) -> [bool; 2] {
+        [&self.first, &self.second].map(|trace| trace.completeness() == crate::replay::Completeness::Truncated)
     }
 
     /// Compares the two and hands each difference to `found`, task by task in the order of the first trace. Gives what was
     /// compared.
     ///
-    /// With `times`, how long calls took is compared too: for each operation, all its waits together.
-    pub fn compare(&self, times: bool, found: impl FnMut(Change)) -> Compared {
+    /// Takes time and memory in proportion to the number of calls: see the [module](self).
+    pub fn compare(&self, times: Times, found: impl FnMut(Change)) -> Compared {
         let mut run = Comparing { diff: self, found, compared: Compared::default(), resources: Resources::default() };
         run.headers();
         run.tasks();
         run.capabilities();
-        if times {
-            run.times();
+        if let Times::Compared { tolerance_percent } = times {
+            run.times(tolerance_percent);
         }
         run.ends();
         run.compared
     }
+}
+
+/// Whether times are compared.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub enum Times {
+    /// Times are not compared.
+    #[default]
+    Ignored,
+    /// The waits of each operation are added up and compared.
+    Compared {
+        /// A difference of at most this percentage of the longer time is not reported.
+        tolerance_percent: u8,
+    },
 }
 
 /// A comparison under way.
@@ -140,25 +154,21 @@ impl<F: FnMut(Change)> Comparing<'_, F> {
     }
 
     fn headers(&mut self) {
-        let [one, other] = [&self.diff.first.header, &self.diff.second.header];
-        let args = |args: &[String]| {
-            let args: Vec<_> = args.iter().map(|arg| RecordedValue::String(arg)).collect();
-            shown(&RecordedValue::Array(&args))
+        let Diff { first, second, by_type } = self.diff;
+        let [one, other] = [&first.header, &second.header];
+        let mut differ = |part, [first, second]: [String; 2]| {
+            if first != second {
+                self.report(Change::Header { part, first, second });
+            }
         };
-        if !self.diff.by_type && one.args != other.args {
-            self.report(Change::Header { part: "args", first: args(&one.args), second: args(&other.args) });
+        if *by_type {
+            differ("number of args", [one, other].map(|header| header.args.len().to_string()));
+        } else if one.args != other.args {
+            differ("args", args_beside(&one.args, &other.args));
         }
-        if one.backend != other.backend {
-            let (first, second) = (one.backend.to_string(), other.backend.to_string());
-            self.report(Change::Header { part: "backend", first, second });
-        }
+        differ("backend", [one, other].map(|header| header.backend.to_string()));
         if one.entry != other.entry {
-            let (first, second) = names_beside(&one.entry, &other.entry);
-            self.report(Change::Header { part: "entry", first, second });
-        }
-        if self.diff.by_type && one.args.len() != other.args.len() {
-            let (first, second) = (one.args.len().to_string(), other.args.len().to_string());
-            self.report(Change::Header { part: "number of args", first, second });
+            differ("entry", names_beside(&one.entry, &other.entry));
         }
     }
 
@@ -196,14 +206,14 @@ impl<F: FnMut(Change)> Comparing<'_, F> {
         };
         for step in align(&one, &other, with_args, operation) {
             match step {
-                Step::Pairs(left, right) => left.zip(right).for_each(|(left, right)| {
+                Segment::Pairs(left, right) => left.zip(right).for_each(|(left, right)| {
                     self.pair((one[left], left), (other[right], right));
                 }),
-                Step::Removed(calls) => {
-                    calls.for_each(|place| self.report(Change::Removed(CallRef::new(first, one[place], place))));
+                Segment::Removed(calls) => {
+                    calls.for_each(|place| self.report(Change::Removed(CallRef::alone(first, one[place], place))));
                 }
-                Step::Added(calls) => {
-                    calls.for_each(|place| self.report(Change::Added(CallRef::new(second, other[place], place))));
+                Segment::Added(calls) => {
+                    calls.for_each(|place| self.report(Change::Added(CallRef::alone(second, other[place], place))));
                 }
             }
         }
@@ -214,68 +224,71 @@ impl<F: FnMut(Change)> Comparing<'_, F> {
         let (first, second) = (&self.diff.first, &self.diff.second);
         let (one, other) = (&first.calls[left.0], &second.calls[right.0]);
         self.compared.calls += 1;
-        if let Some(Difference { path, first: was, second: is }) = self.difference(one, other) {
+        let (differences, more) = self.differences(one, other);
+        if !differences.is_empty() {
+            let part = |Difference { path, first: was, second: is }| ChangedPart { path, was, is };
             self.report(Change::Changed {
                 first: CallRef::new(first, left.0, left.1),
                 second: CallRef::new(second, right.0, right.1),
-                path,
-                was,
-                is,
+                parts: differences.into_iter().map(part).collect(),
+                more,
             });
         }
     }
 
-    fn difference(&mut self, one: &Call, other: &Call) -> Option<Difference> {
+    /// Returns the differences of two calls, and the number of those that are not listed.
+    fn differences(&mut self, one: &Call, other: &Call) -> (Vec<Difference>, u64) {
         let (first, second) = (&self.diff.first, &self.diff.second);
-        let of =
-            |path: &str, (first, second): (String, String)| Some(Difference { path: path.to_owned(), first, second });
-        let verdict = |call: &Call| if call.granted { "granted" } else { "not granted" }.to_owned();
-        if first.site(one) != second.site(other) {
-            let capabilities = (first.site(one).capability(), second.site(other).capability());
-            return of("capability", names_beside(capabilities.0, capabilities.1));
+        let mut found = Vec::new();
+        let capabilities = [first.site(one).capability(), second.site(other).capability()];
+        if capabilities[0] != capabilities[1] {
+            found.push(Difference::new("capability", names_beside(capabilities[0], capabilities[1])));
         }
         if one.granted != other.granted {
-            return of("granted", (verdict(one), verdict(other)));
+            let verdict = |call: &Call| if call.granted { "granted" } else { "not granted" }.to_owned();
+            found.push(Difference::new("granted", [one, other].map(verdict)));
         }
-        // Where bytes are all that there is to compare, they are the same or not.
+        // Without resources, equal values have equal bytes.
         let by_bytes = !self.diff.by_type && !one.has_resources && !other.has_resources;
-        self.args(first.args(one), second.args(other), by_bytes)
-            .or_else(|| self.outcomes(first.outcome(one), second.outcome(other), by_bytes))
-    }
-
-    fn args(&mut self, one: &[u8], other: &[u8], by_bytes: bool) -> Option<Difference> {
-        if by_bytes && one == other {
-            return None;
-        }
-        let resources = &self.resources;
-        let mut same = |one: &RecordedResource<'_>, other: &RecordedResource<'_>| resources.are_same(one, other);
-        let mut comparison = Comparison::new(Gaps::InEither).resources(&mut same);
-        let step = with_values(one, |one| with_values(other, |other| comparison.args(one, other)));
-        self.compared.unchecked += comparison.unchecked;
-        step.err().map(|difference| *difference)
-    }
-
-    fn outcomes(&mut self, one: Outcome<'_>, other: Outcome<'_>, by_bytes: bool) -> Option<Difference> {
-        let is_value = |outcome| matches!(outcome, Outcome::Value(_) | Outcome::Partial(_));
-        if by_bytes && one == other {
-            return None;
-        }
-        if is_value(one) && is_value(other) {
-            let resources = &mut self.resources;
-            let mut same = |one: &RecordedResource<'_>, other: &RecordedResource<'_>| resources.given(one, other);
-            let mut comparison = Comparison::new(Gaps::InEither).resources(&mut same);
-            let step = with_result(one, |one| with_result(other, |other| comparison.values(one, other)));
+        let mut more = 0;
+        let (args, other_args) = (first.args(one), second.args(other));
+        if !by_bytes || args != other_args {
+            let resources = &self.resources;
+            let mut same = |one: &RecordedResource<'_>, other: &RecordedResource<'_>| resources.are_same(one, other);
+            let mut comparison = Comparison::of_traces(&mut same);
+            with_values(args, |one| with_values(other_args, |other| comparison.args(one, other)));
+            more += comparison.more;
             self.compared.unchecked += comparison.unchecked;
-            return step.err().map(|difference| difference.within("outcome.value"));
+            found.append(&mut comparison.differences);
         }
-        if one == other {
-            return None;
+        let (outcome, other_outcome) = (first.outcome(one), second.outcome(other));
+        if !by_bytes || outcome != other_outcome {
+            more += self.outcomes(outcome, other_outcome, &mut found);
         }
-        if let (Outcome::Error(one), Outcome::Error(other)) = (one, other) {
-            let (first, second) = shown_beside(&RecordedValue::String(one), &RecordedValue::String(other));
-            return Some(Difference { path: "outcome.message".to_owned(), first, second });
+        (found, more)
+    }
+
+    /// Compares two outcomes, and returns the number of differences that are not listed.
+    fn outcomes(&mut self, one: RecordedOutcome<'_>, other: RecordedOutcome<'_>, found: &mut Vec<Difference>) -> u64 {
+        let is_value = |outcome| matches!(outcome, RecordedOutcome::Value(_) | RecordedOutcome::Partial(_));
+        match (one, other) {
+            _ if is_value(one) && is_value(other) => {
+                let resources = &mut self.resources;
+                let mut same = |one: &RecordedResource<'_>, other: &RecordedResource<'_>| resources.given(one, other);
+                let mut comparison = Comparison::of_traces(&mut same);
+                with_result(one, |one| with_result(other, |other| comparison.results(one, other)));
+                self.compared.unchecked += comparison.unchecked;
+                found.append(&mut comparison.differences);
+                return comparison.more;
+            }
+            _ if one == other => {}
+            (RecordedOutcome::Error(one), RecordedOutcome::Error(other)) => {
+                let sides = values_beside(&RecordedValue::String(one), &RecordedValue::String(other));
+                found.push(Difference::new("outcome.message", sides));
+            }
+            _ => found.push(Difference::new("outcome", [one, other].map(shown_outcome))),
         }
-        Some(Difference { path: "outcome".to_owned(), first: shown_outcome(one), second: shown_outcome(other) })
+        0
     }
 
     fn capabilities(&mut self) {
@@ -285,11 +298,11 @@ impl<F: FnMut(Change)> Comparing<'_, F> {
         let (first, second) = (used(&self.diff.first), used(&self.diff.second));
         for capability in first.symmetric_difference(&second) {
             let side = if first.contains(capability) { Side::First } else { Side::Second };
-            self.report(Change::Capability { side, capability: Name(capability).to_string() });
+            self.report(Change::Capability { side, capability: Name(capability).to_string() + &mark_of(capability) });
         }
     }
 
-    fn times(&mut self) {
+    fn times(&mut self, tolerance_percent: u8) {
         let mut waits: BTreeMap<(&str, &str), [Duration; 2]> = BTreeMap::new();
         for (side, trace) in [&self.diff.first, &self.diff.second].into_iter().enumerate() {
             for call in &trace.calls {
@@ -299,8 +312,9 @@ impl<F: FnMut(Change)> Comparing<'_, F> {
             }
         }
         for ((module, op), [first, second]) in waits {
-            if first != second {
-                let operation = Operation(CallSite::new(module, op, "")).to_string();
+            let tolerated = first.max(second).as_nanos() * u128::from(tolerance_percent) / 100;
+            if first.abs_diff(second).as_nanos() > tolerated {
+                let operation = Operation(module, op).to_string();
                 self.report(Change::Wait { operation, first_ns: first.as_nanos(), second_ns: second.as_nanos() });
             }
         }
@@ -314,23 +328,44 @@ impl<F: FnMut(Change)> Comparing<'_, F> {
             let kept = ending.filter(|ending| !(self.diff.by_type && ending.outcome.is_programs_own()));
             kept.and_then(|ending| ending.message.clone())
         };
-        if (outcome(one), message(one)) != (outcome(other), message(other)) {
-            let shown = |ending: Option<&RunEnding>| match (outcome(ending), message(ending)) {
-                (None, _) => "no run_ended".to_owned(),
-                (Some(outcome), None) => outcome.to_string(),
-                (Some(outcome), Some(message)) => format!("{outcome}: {}", shown(&RecordedValue::String(&message))),
-            };
-            let (first, second) = (shown(one), shown(other));
-            self.report(Change::Ended { first, second });
+        if (outcome(one), message(one)) == (outcome(other), message(other)) {
+            return;
         }
+        let [one_message, other_message] = match (message(one), message(other)) {
+            (Some(one), Some(other)) => values_beside(&RecordedValue::String(&one), &RecordedValue::String(&other)),
+            (one, other) => [one, other].map(|message| shown(&RecordedValue::String(&message.unwrap_or_default()))),
+        };
+        let ended = |ending, shown_message: &str| match (outcome(ending), message(ending)) {
+            (None, _) => "no run_ended".to_owned(),
+            (Some(outcome), None) => outcome.to_string(),
+            (Some(outcome), Some(_)) => format!("{outcome}: {shown_message}"),
+        };
+        self.report(Change::Ended { first: ended(one, &one_message), second: ended(other, &other_message) });
     }
 }
 
-fn shown_outcome(outcome: Outcome<'_>) -> String {
+/// Formats the arguments of two headers: all of them, or the first that differs if it would not be visible.
+fn args_beside(first: &[String], second: &[String]) -> [String; 2] {
+    let sides = [first, second].map(|args| {
+        let args: Vec<_> = args.iter().map(|arg| RecordedValue::String(arg)).collect();
+        shown(&RecordedValue::Array(&args))
+    });
+    let differing = first.iter().zip(second).enumerate().find(|(_, (one, other))| one != other);
+    match differing {
+        Some((index, (one, other))) if sides[0] == sides[1] || !(one.is_ascii() && other.is_ascii()) => {
+            let values = values_beside(&RecordedValue::String(one), &RecordedValue::String(other));
+            values.map(|value| format!("args[{index}] {value}"))
+        }
+        None if sides[0] == sides[1] => [first, second].map(|args| format!("{} of them", args.len())),
+        _ => sides,
+    }
+}
+
+fn shown_outcome(outcome: RecordedOutcome<'_>) -> String {
     match outcome {
-        Outcome::None => "nothing".to_owned(),
-        Outcome::Value(_) | Outcome::Partial(_) => with_result(outcome, shown),
-        Outcome::Error(message) => format!("error: {}", Name(message)),
-        Outcome::NotRecordable => "not recordable".to_owned(),
+        RecordedOutcome::None => "nothing".to_owned(),
+        RecordedOutcome::Value(_) | RecordedOutcome::Partial(_) => with_result(outcome, shown),
+        RecordedOutcome::Error(message) => format!("error: {}", Name(message)),
+        RecordedOutcome::NotRecordable => "not recordable".to_owned(),
     }
 }

@@ -5,7 +5,7 @@
 
 mod buffer;
 
-mod number;
+pub(crate) mod number;
 
 mod escape;
 

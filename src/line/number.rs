@@ -5,7 +5,7 @@ use std::time::Duration;
 
 /// Converts a duration to whole nanoseconds, saturating at `u64::MAX`.
 #[inline]
-pub(super) fn nanoseconds(duration: Duration) -> u64 {
+pub(crate) fn nanoseconds(duration: Duration) -> u64 {
     /// The fewest seconds that may overflow.
     const LIMIT: u64 = u64::MAX / 1_000_000_000;
     let seconds = duration.as_secs();

@@ -1,14 +1,14 @@
-//! Where the first line of a part begins.
+//! Finds the first line of a part.
 
 use std::io;
 use std::ops::Range;
 
 use super::ReadAt;
 
-/// As much as most lines are long.
+/// The bytes read at once. Most lines are shorter.
 const STEP: usize = 4 * 1024;
 
-/// The first byte after a newline, if it is one of those in `range`. The newline may stand just before.
+/// Returns the offset of the first line that starts in `range`. Its newline may precede `range`.
 pub(super) fn first_line_start<F: ReadAt + ?Sized>(file: &F, range: &Range<u64>) -> io::Result<Option<u64>> {
     let mut buffer = [0; STEP];
     let mut at = range.start.saturating_sub(1);

@@ -3,23 +3,23 @@
 use std::ops::{ControlFlow, Range};
 
 use super::line_start::first_line_start;
-use super::{Parts, ReadAt};
+use super::{ParallelReader, ReadAt};
 use crate::event::TraceHeader;
 use crate::reader::position::{Extent, Position};
 use crate::reader::{ReadError, ReadErrorKind, TracePart, TraceReader};
 
 /// Collects a trace in file order: from events and faults one by one, and from pieces that worker threads collected.
-pub(crate) trait Gather {
+pub(crate) trait Collect {
     type Piece: Default + Send;
 
     /// Takes the next event or fault of the trace.
     fn part(&mut self, part: TracePart<'_>);
 
     /// Puts an event or a fault into a piece. Lines and positions count from the piece's first line.
-    fn gather(header: &TraceHeader, part: TracePart<'_>, piece: &mut Self::Piece);
+    fn collect(header: &TraceHeader, part: TracePart<'_>, piece: &mut Self::Piece);
 
     /// The number of faults and findings in a piece.
-    fn remarks(piece: &Self::Piece) -> usize;
+    fn problems(piece: &Self::Piece) -> usize;
 
     /// Takes the next piece of the trace; `before` is the extent of all that precedes it.
     fn take(&mut self, piece: Self::Piece, before: Extent);
@@ -57,7 +57,7 @@ pub(super) struct PartRead {
 
 /// Reads the lines that begin in `bounds`, and passes events and faults to `visit`, until it breaks.
 pub(super) fn read_part<F: ReadAt + ?Sized>(
-    parts: &Parts<'_, F>,
+    parts: &ParallelReader<'_, F>,
     bounds: Range<u64>,
     begin: Begin,
     line_limit: usize,

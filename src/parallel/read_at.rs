@@ -1,17 +1,16 @@
-//! Files that several threads read at once.
+//! Sources that several threads can read at once.
 
 #[cfg(any(unix, windows))]
 use std::fs::File;
 use std::io::{self, Read};
 
-/// Something that can be read at any offset, by several threads at once.
+/// A source that several threads can read at once, at any offset.
 pub trait ReadAt: Sync {
-    /// Reads bytes that stand at `offset`, at least one unless the end is there or the buffer is empty. As [`Read::read`]
-    /// otherwise.
+    /// Reads bytes at `offset` into `buffer`, and returns their number, as [`Read::read`] does. 0 is the end of the source.
     ///
     /// # Errors
     ///
-    /// Those of the file.
+    /// Returns the errors of the source.
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize>;
 }
 
@@ -36,7 +35,7 @@ impl ReadAt for [u8] {
     }
 }
 
-/// A file from some offset on, read as a stream.
+/// A source as a stream, from an offset on.
 pub(super) struct Stretch<'f, F: ?Sized> {
     pub(super) file: &'f F,
     pub(super) offset: u64,

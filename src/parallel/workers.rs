@@ -1,28 +1,27 @@
-//! Work done by several threads and taken in order.
+//! Work that several threads do, and whose results are taken in order.
 
-use std::num::NonZero;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread;
 
-/// Finished work that each thread may have waiting for its turn.
+/// The number of results of each thread that may wait for their turn.
 const WAITING: usize = 1;
 
-/// Makes the things numbered from 0 to `count` on so many threads, and hands them to `take` in their order, until that says
-/// to stop. A thread that can't be had is done without.
+/// Calls `make` on `threads` threads for each number below `count`, and passes the results to `take` in order until it
+/// returns false. If a thread cannot be started, the calling thread does its work.
 pub(super) fn in_order<T: Send>(
-    threads: NonZero<usize>,
+    threads: usize,
     count: u64,
     make: impl Fn(u64) -> T + Sync,
     mut take: impl FnMut(u64, T) -> bool,
 ) {
-    let stride = (threads.get() as u64).min(count);
+    let stride = (threads as u64).min(count);
     thread::scope(|scope| {
         let make = &make;
         let start = |first: u64| -> Option<Receiver<T>> {
             let (hand_over, receiver) = sync_channel(WAITING);
             let work = move || {
                 let mut numbers = (first..count).step_by(usize::try_from(stride).unwrap_or(usize::MAX));
-                // When nobody waits for it any more there is nothing left to do.
+                // Sending fails after `take` has returned false.
                 numbers.try_for_each(|number| hand_over.send(make(number)))
             };
             thread::Builder::new().spawn_scoped(scope, work).is_ok().then_some(receiver)
@@ -48,7 +47,7 @@ mod tests {
             for count in 0..20 {
                 let mut taken = Vec::new();
                 in_order(
-                    NonZero::new(threads).unwrap(),
+                    threads,
                     count,
                     |number| number * number,
                     |number, made| {

@@ -1,112 +1,176 @@
-//! Two values held against each other: whether they are the same, and if not, the first part that differs.
+//! Compares two values and finds the parts in which they differ.
 
-use super::shown::{Name, shown_beside};
+use std::collections::HashSet;
+use std::fmt;
+
+use crate::display::{Part, shown, values_beside};
 use crate::value::{RecordedField, RecordedOpaque, RecordedResource, RecordedStruct, RecordedValue, TraceValue};
 
-/// What is made of parts that a trace left out.
+/// How parts that a trace left out are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Gaps {
-    /// What is redacted or opaque in the first value may be anything of its type in the second. For a replay: the first is
-    /// recorded, the second asked.
+    /// A redacted or opaque part of the first value equals any value of its type. For a replay, where the first value is
+    /// the recorded one.
     InFirst,
-    /// What is redacted in either value may be anything of its type in the other. For two traces.
+    /// A redacted part of either value equals any value of its type. For two traces.
     InEither,
 }
 
-/// The first part in which two values differ.
+/// A part in which two values differ.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Difference {
-    /// Where, from the values that were compared: `.fields.token`.
+    /// The path of the part, such as `args[1].fields.token`.
     pub(crate) path: String,
-    /// What the first has there, as it is shown to people.
+    /// The part of the first value, formatted for people.
     pub(crate) first: String,
     pub(crate) second: String,
 }
 
-/// What stands for a part that one of the values does not have.
-const NOTHING: &str = "(nothing)";
-
 impl Difference {
-    fn new(first: &RecordedValue<'_>, second: &RecordedValue<'_>) -> Self {
-        let (first, second) = shown_beside(first, second);
-        Self { path: String::new(), first, second }
-    }
-
-    fn of_texts(path: &str, first: &str, second: &str) -> Self {
-        let (first, second) = shown_beside(&RecordedValue::String(first), &RecordedValue::String(second));
+    pub(crate) fn new(path: &str, [first, second]: [String; 2]) -> Self {
         Self { path: path.to_owned(), first, second }
-    }
-
-    pub(crate) fn missing(first: Option<&RecordedValue<'_>>, second: Option<&RecordedValue<'_>>) -> Self {
-        let shown = |value: Option<&RecordedValue<'_>>| value.map_or_else(|| NOTHING.to_owned(), super::shown::shown);
-        Self { path: String::new(), first: shown(first), second: shown(second) }
-    }
-
-    pub(crate) fn within(mut self, prefix: &str) -> Self {
-        self.path.insert_str(0, prefix);
-        self
     }
 }
 
-/// Compares values, and counts what it could not compare.
+/// Stands for a part that one of the values lacks.
+const NOTHING: &str = "(nothing)";
+
+/// The differences listed for one call, and the bytes of their paths, after which more are only counted. They bound the
+/// output for values that differ in many deep parts.
+#[cfg(feature = "diff")]
+const LISTED: usize = 100;
+const LISTED_BYTES: usize = 8 * 1024;
+
+/// Compares values and collects their differences.
 pub(crate) struct Comparison<'r> {
     gaps: Gaps,
     resources: Option<SameResource<'r>>,
-    /// Parts of which only the type could be compared.
+    /// The number of differences to list.
+    limit: usize,
+    listed_bytes: usize,
+    pub(crate) differences: Vec<Difference>,
+    /// The number of differences that are not listed.
+    pub(crate) more: u64,
+    /// The number of parts of which only the type could be compared.
     pub(crate) unchecked: u64,
 }
 
-/// Says whether two resources are the same.
+/// Returns whether two resources are the same.
 type SameResource<'r> = &'r mut dyn FnMut(&RecordedResource<'_>, &RecordedResource<'_>) -> bool;
 
-type Step = Result<(), Box<Difference>>;
+/// A path to a part, linked from the part to the root. It becomes text only at a difference.
+struct Path<'p> {
+    above: Option<&'p Path<'p>>,
+    step: PathStep<'p>,
+}
+
+enum PathStep<'p> {
+    Arg(usize),
+    Text(&'p str),
+    Part(Part<'p>),
+}
+
+impl<'p> Path<'p> {
+    fn below(&'p self, step: PathStep<'p>) -> Self {
+        Path { above: Some(self), step }
+    }
+}
+
+impl fmt::Display for Path<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(above) = self.above {
+            above.fmt(f)?;
+        }
+        match &self.step {
+            PathStep::Arg(index) => write!(f, "args[{index}]"),
+            PathStep::Text(text) => f.write_str(text),
+            PathStep::Part(part) => part.fmt(f),
+        }
+    }
+}
 
 impl<'r> Comparison<'r> {
+    /// Creates a comparison that stops at the first difference.
     pub(crate) fn new(gaps: Gaps) -> Self {
-        Self { gaps, resources: None, unchecked: 0 }
+        Self { gaps, resources: None, limit: 1, listed_bytes: 0, differences: Vec::new(), more: 0, unchecked: 0 }
     }
 
-    /// The same comparison, asking `same` about resources, which are compared by their ids otherwise.
+    /// Creates a comparison of two traces, which collects all differences. It asks `same` about resources.
     #[cfg(feature = "diff")]
-    pub(crate) fn resources(self, same: SameResource<'r>) -> Self {
-        Self { resources: Some(same), ..self }
+    pub(crate) fn of_traces(same: SameResource<'r>) -> Self {
+        Self { resources: Some(same), limit: LISTED, ..Self::new(Gaps::InEither) }
+    }
+
+    /// Returns the number of unchecked parts, or the first difference.
+    pub(crate) fn into_result(self) -> Result<u64, Box<Difference>> {
+        self.differences.into_iter().next().map_or(Ok(self.unchecked), |first| Err(Box::new(first)))
+    }
+
+    /// Returns whether nothing more is to be compared.
+    pub(crate) fn is_done(&self) -> bool {
+        self.limit == 1 && !self.differences.is_empty()
     }
 
     /// Compares two lists of arguments.
-    pub(crate) fn args(&mut self, first: &[RecordedValue<'_>], second: &[RecordedValue<'_>]) -> Step {
-        self.parts("args", first, second)
+    pub(crate) fn args(&mut self, first: &[RecordedValue<'_>], second: &[RecordedValue<'_>]) {
+        for index in 0..first.len().max(second.len()) {
+            self.arg(index, first.get(index), second.get(index));
+        }
     }
 
-    /// Compares two values.
-    pub(crate) fn values(&mut self, first: &RecordedValue<'_>, second: &RecordedValue<'_>) -> Step {
+    /// Compares the arguments with this index, at least one of which exists.
+    pub(crate) fn arg(&mut self, index: usize, first: Option<&RecordedValue<'_>>, second: Option<&RecordedValue<'_>>) {
+        self.optional(&Path { above: None, step: PathStep::Arg(index) }, first, second);
+    }
+
+    /// Compares two results.
+    #[cfg(feature = "diff")]
+    pub(crate) fn results(&mut self, first: &RecordedValue<'_>, second: &RecordedValue<'_>) {
+        self.values(&Path { above: None, step: PathStep::Text("outcome.value") }, first, second);
+    }
+
+    fn optional(&mut self, path: &Path<'_>, first: Option<&RecordedValue<'_>>, second: Option<&RecordedValue<'_>>) {
+        match (first, second) {
+            (Some(first), Some(second)) => self.values(path, first, second),
+            (first, second) => self.missing(path, first, second),
+        }
+    }
+
+    fn values(&mut self, path: &Path<'_>, first: &RecordedValue<'_>, second: &RecordedValue<'_>) {
         use RecordedValue as V;
 
+        if self.is_done() {
+            return;
+        }
         if self.is_gap(first, second) {
             self.unchecked += 1;
-            let same_type = first.type_name() == second.type_name();
-            return if same_type { Ok(()) } else { Err(differ(first, second)) };
+            if first.type_name() != second.type_name() {
+                self.differ(path, first, second);
+            }
+            return;
         }
         match (first, second) {
-            (V::Array(first), V::Array(second)) => self.parts(".items", first, second),
+            (V::Array(first), V::Array(second)) => self.parts(path, Part::Item, first, second),
             (V::Enum(one), V::Enum(other)) => {
-                texts(".name", one.name, other.name)?;
-                texts(".case", one.case, other.case)?;
-                self.parts(".payload", one.payload, other.payload)
+                self.texts(path, ".name", one.name, other.name);
+                self.texts(path, ".case", one.case, other.case);
+                self.parts(path, Part::Payload, one.payload, other.payload);
             }
             (V::Struct(first), V::Struct(second)) => {
-                texts(".name", first.name, second.name)?;
-                self.fields(first, second)
+                self.texts(path, ".name", first.name, second.name);
+                self.fields(path, first, second);
             }
             (V::Resource(one), V::Resource(other)) => {
-                let is_same = self.resources.as_mut().map_or(one == other, |same| same(one, other));
-                if is_same { Ok(()) } else { Err(other_resource(first, second)) }
+                if !self.resources.as_mut().map_or(one == other, |same| same(one, other)) {
+                    self.differ(path, first, second);
+                }
             }
-            _ if first == second => Ok(()),
-            _ => Err(differ(first, second)),
+            _ if first == second => {}
+            _ => self.differ(path, first, second),
         }
     }
 
-    /// Whether one of the two is left out, so that only types can be compared.
+    /// Returns whether one of the values is left out, so that only types can be compared.
     fn is_gap(&self, first: &RecordedValue<'_>, second: &RecordedValue<'_>) -> bool {
         let is_redacted = |value: &RecordedValue<'_>| matches!(value, RecordedValue::Redacted { .. });
         match self.gaps {
@@ -118,97 +182,109 @@ impl<'r> Comparison<'r> {
         }
     }
 
-    fn parts(&mut self, list: &str, first: &[RecordedValue<'_>], second: &[RecordedValue<'_>]) -> Step {
+    fn parts(
+        &mut self,
+        path: &Path<'_>,
+        part: fn(usize) -> Part<'static>,
+        first: &[RecordedValue<'_>],
+        second: &[RecordedValue<'_>],
+    ) {
         for index in 0..first.len().max(second.len()) {
-            let step = match (first.get(index), second.get(index)) {
-                (Some(first), Some(second)) => self.values(first, second),
-                (first, second) => Err(Box::new(Difference::missing(first, second))),
-            };
-            if let Err(difference) = step {
-                return Err(within_part(*difference, list, index));
-            }
+            self.optional(&path.below(PathStep::Part(part(index))), first.get(index), second.get(index));
         }
-        Ok(())
     }
 
-    fn fields(&mut self, first: &RecordedStruct<'_>, second: &RecordedStruct<'_>) -> Step {
-        for index in 0..first.fields.len().max(second.fields.len()) {
-            match (first.fields.get(index), second.fields.get(index)) {
-                (Some(one), Some(other)) if one.name == other.name => {
-                    if let Err(difference) = self.values(&one.value, &other.value) {
-                        return Err(within_field(*difference, one.name));
-                    }
+    fn fields(&mut self, path: &Path<'_>, first: &RecordedStruct<'_>, second: &RecordedStruct<'_>) {
+        for (one, other) in first.fields.iter().zip(second.fields) {
+            if one.name != other.name {
+                return self.other_fields(path, first, second);
+            }
+            self.values(&path.below(PathStep::Part(Part::Field(one.name))), &one.value, &other.value);
+        }
+        if first.fields.len() != second.fields.len() {
+            self.other_fields(path, first, second);
+        }
+    }
+
+    // Out of line: the functions above recurse, and these locals would enlarge the stack frame of each level.
+
+    /// Compares the fields of two structs from the first name on that differs.
+    #[cold]
+    #[inline(never)]
+    fn other_fields(&mut self, path: &Path<'_>, first: &RecordedStruct<'_>, second: &RecordedStruct<'_>) {
+        fn names<'v>(value: &RecordedStruct<'v>) -> HashSet<&'v str> {
+            value.fields.iter().map(|field| field.name).collect()
+        }
+        let (names_of_first, names_of_second) = (names(first), names(second));
+        let same = first.fields.iter().zip(second.fields).take_while(|(one, other)| one.name == other.name).count();
+        let (mut one, mut other) = (&first.fields[same..], &second.fields[same..]);
+        while !(one.is_empty() && other.is_empty()) {
+            let field = |field: &RecordedField<'_>| path.below(PathStep::Part(Part::Field(field.name))).to_string();
+            match (one, other) {
+                ([left, rest @ ..], _) if !names_of_second.contains(left.name) => {
+                    self.missing(&Path { above: None, step: PathStep::Text(&field(left)) }, Some(&left.value), None);
+                    one = rest;
                 }
-                (one, other) => return Err(other_field(first, second, index, one, other)),
+                (_, [right, rest @ ..]) if !names_of_first.contains(right.name) => {
+                    self.missing(&Path { above: None, step: PathStep::Text(&field(right)) }, None, Some(&right.value));
+                    other = rest;
+                }
+                ([left, left_rest @ ..], [right, right_rest @ ..]) if left.name == right.name => {
+                    self.values(&path.below(PathStep::Part(Part::Field(left.name))), &left.value, &right.value);
+                    (one, other) = (left_rest, right_rest);
+                }
+                // The same names in another order, or one of them more often.
+                _ => {
+                    let index = first.fields.len() - one.len();
+                    let name = |rest: &'_ [RecordedField<'_>]| rest.first().map_or("", |field| field.name).to_owned();
+                    return self.texts(path, &format!(".fields[{index}].name"), &name(one), &name(other));
+                }
             }
         }
-        Ok(())
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn differ(&mut self, path: &Path<'_>, first: &RecordedValue<'_>, second: &RecordedValue<'_>) {
+        self.found(path, || {
+            let [one, mut other] = values_beside(first, second);
+            if first == second {
+                // Two resources of two runs.
+                other.push_str(", which is another one there");
+            }
+            [one, other]
+        });
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn missing(&mut self, path: &Path<'_>, first: Option<&RecordedValue<'_>>, second: Option<&RecordedValue<'_>>) {
+        self.found(path, || [first, second].map(|value| value.map_or_else(|| NOTHING.to_owned(), shown)));
+    }
+
+    fn texts(&mut self, path: &Path<'_>, step: &str, first: &str, second: &str) {
+        if first != second {
+            self.differ(
+                &path.below(PathStep::Text(step)),
+                &RecordedValue::String(first),
+                &RecordedValue::String(second),
+            );
+        }
+    }
+
+    fn found(&mut self, path: &Path<'_>, sides: impl FnOnce() -> [String; 2]) {
+        let is_listed = self.differences.is_empty() || self.listed_bytes < LISTED_BYTES;
+        if self.differences.len() < self.limit && is_listed {
+            let text = path.to_string();
+            self.listed_bytes += text.len();
+            self.differences.push(Difference::new(&text, sides()));
+        } else {
+            self.more += 1;
+        }
     }
 }
 
-// Out of line: the functions above recurse, and what they only need at a difference would take stack at each level.
-
-#[cold]
-#[inline(never)]
-fn differ(first: &RecordedValue<'_>, second: &RecordedValue<'_>) -> Box<Difference> {
-    Box::new(Difference::new(first, second))
-}
-
-/// Two different resources, whose names and ids may be equal if they are of two runs.
-#[cold]
-#[inline(never)]
-fn other_resource(first: &RecordedValue<'_>, second: &RecordedValue<'_>) -> Box<Difference> {
-    let mut difference = Difference::new(first, second);
-    if first == second {
-        difference.second.push_str(", which is another one there");
-    }
-    Box::new(difference)
-}
-
-#[cold]
-#[inline(never)]
-fn within_part(difference: Difference, list: &str, index: usize) -> Box<Difference> {
-    Box::new(difference.within(&format!("{list}[{index}]")))
-}
-
-#[cold]
-#[inline(never)]
-fn within_field(difference: Difference, name: &str) -> Box<Difference> {
-    Box::new(difference.within(&format!(".fields.{}", Name(name))))
-}
-
-/// Two structs of which one has a field where the other has another one, or none.
-#[cold]
-#[inline(never)]
-fn other_field(
-    first: &RecordedStruct<'_>,
-    second: &RecordedStruct<'_>,
-    index: usize,
-    one: Option<&RecordedField<'_>>,
-    other: Option<&RecordedField<'_>>,
-) -> Box<Difference> {
-    let has = |value: &RecordedStruct<'_>, name: &str| value.fields.iter().any(|field| field.name == name);
-    let difference = match (one, other) {
-        (Some(one), _) if !has(second, one.name) => {
-            Difference::missing(Some(&one.value), None).within(&format!(".fields.{}", Name(one.name)))
-        }
-        (_, Some(other)) if !has(first, other.name) => {
-            Difference::missing(None, Some(&other.value)).within(&format!(".fields.{}", Name(other.name)))
-        }
-        // The same names in another order, or one of them more often.
-        (one, other) => {
-            let name = |field: Option<&RecordedField<'_>>| field.map_or("", |field| field.name).to_owned();
-            Difference::of_texts(&format!(".fields[{index}].name"), &name(one), &name(other))
-        }
-    };
-    Box::new(difference)
-}
-
-fn texts(path: &str, first: &str, second: &str) -> Step {
-    if first == second { Ok(()) } else { Err(Box::new(Difference::of_texts(path, first, second))) }
-}
-
-/// Whether an opaque stands for a number that is not finite, of which nothing is missing.
+/// Returns whether an opaque stands for a number that is not finite, which is complete.
 fn is_number(opaque: &RecordedOpaque<'_>) -> bool {
     opaque.of == "Float" && matches!(opaque.shown, "NaN" | "inf" | "-inf")
 }
@@ -243,10 +319,8 @@ mod tests {
     fn compared(gaps: Gaps, first: &OwnedValue, second: &OwnedValue) -> Result<u64, [String; 3]> {
         let arena = Arena::new();
         let mut comparison = Comparison::new(gaps);
-        match comparison.args(&[first.view(&arena)], &[second.view(&arena)]) {
-            Ok(()) => Ok(comparison.unchecked),
-            Err(difference) => Err([difference.path, difference.first, difference.second]),
-        }
+        comparison.args(&[first.view(&arena)], &[second.view(&arena)]);
+        comparison.into_result().map_err(|difference| [difference.path, difference.first, difference.second])
     }
 
     #[test]

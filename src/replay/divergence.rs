@@ -3,8 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::shown::Name;
-use crate::event::ENTRY_TASK;
+use crate::display::{Name, task_name};
 
 /// Where, and how, a run went another way than the recorded one.
 ///
@@ -34,7 +33,7 @@ pub enum DivergenceKind {
     /// The run ended, and recorded calls were not asked for.
     UnusedCalls,
     /// The run ended without a single call, and the recorded one made some.
-    NothingAsked,
+    NoCalls,
     /// A call was granted and the recorded one was not, or the other way round. Only when a live run is checked.
     OtherVerdict,
     /// A call came to an outcome of another kind, or of another type. Only when a live run is checked.
@@ -53,7 +52,7 @@ pub(super) struct Details {
     pub(super) line: Option<u64>,
     pub(super) path: Option<String>,
     pub(super) recorded: String,
-    pub(super) asked: String,
+    pub(super) actual: String,
     pub(super) before: Vec<CallBefore>,
     /// More that helps, below the rest.
     pub(super) notes: Vec<String>,
@@ -127,8 +126,8 @@ impl Divergence {
 
     /// What was asked there, as it is shown to people.
     #[must_use]
-    pub fn asked(&self) -> &str {
-        &self.0.asked
+    pub fn actual(&self) -> &str {
+        &self.0.actual
     }
 
     /// The recorded calls of the task that came before, two at most, the earlier one first.
@@ -149,7 +148,7 @@ impl fmt::Display for Divergence {
             writeln!(f, "  differs   {}", Name(path))?;
         }
         writeln!(f, "  recorded  {}", details.recorded)?;
-        writeln!(f, "  asked     {}", details.asked)?;
+        writeln!(f, "  actual    {}", details.actual)?;
         if !details.before.is_empty() {
             write!(f, "\n  before it, as recorded:\n")?;
             for call in &details.before {
@@ -181,16 +180,3 @@ impl Divergence {
 }
 
 impl std::error::Error for Divergence {}
-
-/// A task, in words.
-pub(super) fn task_name(task: u64) -> String {
-    if task == ENTRY_TASK { "the entry".to_owned() } else { format!("task {task}") }
-}
-
-/// So many of them, in words.
-pub(super) fn count(number: u64, what: &str) -> String {
-    match number {
-        1 => format!("1 {what}"),
-        _ => format!("{number} {what}s"),
-    }
-}

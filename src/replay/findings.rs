@@ -4,8 +4,9 @@ use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-use super::divergence::{Divergence, task_name};
+use super::divergence::Divergence;
 use super::recording::Completeness;
+use crate::display::task_name;
 
 /// Divergences, and what could not be compared.
 #[derive(Debug, Default)]
@@ -17,7 +18,7 @@ pub(super) struct Findings {
     total: AtomicU64,
     incomplete: OnceLock<Incomplete>,
     unchecked: AtomicU64,
-    is_asked: AtomicBool,
+    has_calls: AtomicBool,
 }
 
 /// How many divergences are kept.
@@ -100,14 +101,14 @@ impl Findings {
 
     /// Remembers that something was asked, if only once too often.
     #[inline]
-    pub(super) fn asked(&self) {
+    pub(super) fn called(&self) {
         // Read first, so that a line which all threads read is written to once.
-        if !self.is_asked.load(Ordering::Relaxed) {
-            self.is_asked.store(true, Ordering::Relaxed);
+        if !self.has_calls.load(Ordering::Relaxed) {
+            self.has_calls.store(true, Ordering::Relaxed);
         }
     }
 
-    pub(super) fn is_asked(&self) -> bool {
-        self.is_asked.load(Ordering::Relaxed)
+    pub(super) fn has_calls(&self) -> bool {
+        self.has_calls.load(Ordering::Relaxed)
     }
 }

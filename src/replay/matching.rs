@@ -1,4 +1,4 @@
-//! Which recorded call is due: task by task, or in the one order in which a trace has them.
+//! Which recorded call is next: task by task, or in the one order in which a trace has them.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -23,7 +23,7 @@ pub enum Order {
 
 /// How the tasks of a run are matched with the recorded ones. The entry is always the entry.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
-pub enum Tasks {
+pub enum TaskMatching {
     /// By their ids. Right where the interpreter gives a task the same id in each run: a counter does, as long as only one
     /// task spawns others.
     #[default]
@@ -40,15 +40,15 @@ pub enum Tasks {
 pub(super) struct Matching {
     pub(super) recording: Recording,
     pub(super) order: Order,
-    pub(super) tasks: Tasks,
+    pub(super) tasks: TaskMatching,
     /// How many calls were asked for, in the strict order.
-    asked: AtomicUsize,
+    used: AtomicUsize,
     lineage: Lineage,
 }
 
-/// The call that is due.
+/// The call that is next.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Due<'r> {
+pub(super) struct NextCall<'r> {
     /// The task that it belongs to, as recorded.
     pub(super) recorded_task: u64,
     tape: &'r Tape,
@@ -74,15 +74,15 @@ impl Matching {
         Self {
             recording,
             order: Order::default(),
-            tasks: Tasks::default(),
-            asked: AtomicUsize::new(0),
+            tasks: TaskMatching::default(),
+            used: AtomicUsize::new(0),
             lineage: Lineage::default(),
         }
     }
 
     /// Says that `task` was spawned.
     pub(super) fn spawned(&self, task: u64, parent: Option<u64>, scope: &str) {
-        if self.tasks == Tasks::ByScope {
+        if self.tasks == TaskMatching::ByScope {
             self.lineage.spawned(&self.recording, task, parent, scope);
         }
     }
@@ -90,79 +90,79 @@ impl Matching {
     /// The recorded id of `task`.
     pub(super) fn recorded_task(&self, task: u64) -> Option<u64> {
         match self.tasks {
-            Tasks::ById => Some(task),
-            Tasks::ByScope => self.lineage.recorded_task(task),
+            TaskMatching::ById => Some(task),
+            TaskMatching::ByScope => self.lineage.recorded_task(task),
         }
     }
 
     /// What is due for `task`, or why nothing is.
-    pub(super) fn next(&self, task: u64) -> Result<Due<'_>, Unrecorded<'_>> {
+    pub(super) fn next(&self, task: u64) -> Result<NextCall<'_>, Unrecorded<'_>> {
         let known = self.recorded_task(task).and_then(|task| Some((task, self.recording.tape(task)?)));
-        let due = match self.order {
+        let next = match self.order {
             Order::PerTask => known.and_then(|(recorded_task, tape)| {
-                let place = tape.asked.load(Ordering::Acquire);
-                self.due(recorded_task, tape, place, place)
+                let place = tape.used.load(Ordering::Acquire);
+                self.call_at(recorded_task, tape, place, place)
             }),
             Order::Strict => {
-                let place = self.asked.load(Ordering::Acquire);
+                let place = self.used.load(Ordering::Acquire);
                 self.recording.calls.get(place).and_then(|call| {
                     let tape = self.recording.tape(call.task)?;
-                    self.due(call.task, tape, place, tape.calls.binary_search(&place).ok()?)
+                    self.call_at(call.task, tape, place, tape.calls.binary_search(&place).ok()?)
                 })
             }
         };
-        due.ok_or(match known {
+        next.ok_or(match known {
             Some((recorded_task, tape)) => Unrecorded::End { recorded_task, tape },
             None => Unrecorded::Task,
         })
     }
 
     /// Whether the call that is due is one of another task than `task`.
-    pub(super) fn is_turn_of_another(&self, task: u64, due: &Due<'_>) -> bool {
-        self.order == Order::Strict && self.recorded_task(task) != Some(due.recorded_task)
+    pub(super) fn is_turn_of_another(&self, task: u64, next: &NextCall<'_>) -> bool {
+        self.order == Order::Strict && self.recorded_task(task) != Some(next.recorded_task)
     }
 
-    fn due<'r>(&'r self, recorded_task: u64, tape: &'r Tape, place: usize, in_task: usize) -> Option<Due<'r>> {
+    fn call_at<'r>(&'r self, recorded_task: u64, tape: &'r Tape, place: usize, in_task: usize) -> Option<NextCall<'r>> {
         let in_trace = *tape.calls.get(in_task)?;
         let call = self.recording.calls.get(in_trace)?;
-        Some(Due { recorded_task, tape, place, in_task, in_trace, call })
+        Some(NextCall { recorded_task, tape, place, in_task, in_trace, call })
     }
 
-    /// Takes the call that is due, and that many more before it. Fails when somebody else took it: then another is due.
-    pub(super) fn take(&self, due: &Due<'_>, passed_over: usize) -> bool {
+    /// Takes the call that is next, and that many more before it. Fails when somebody else took it: then another is next.
+    pub(super) fn take(&self, next: &NextCall<'_>, passed_over: usize) -> bool {
         let position = match self.order {
-            Order::PerTask => &due.tape.asked,
-            Order::Strict => &self.asked,
+            Order::PerTask => &next.tape.used,
+            Order::Strict => &self.used,
         };
-        let (before, after) = (due.place - passed_over, due.place + 1);
+        let (before, after) = (next.place - passed_over, next.place + 1);
         let taken = position.compare_exchange(before, after, Ordering::AcqRel, Ordering::Relaxed).is_ok();
         if taken && self.order == Order::Strict {
-            due.tape.asked.fetch_add(1, Ordering::Relaxed);
+            next.tape.used.fetch_add(1, Ordering::Relaxed);
         }
         taken
     }
 
     /// Whether no other call was taken meanwhile.
-    pub(super) fn is_still_due(&self, due: &Due<'_>) -> bool {
+    pub(super) fn is_still_next(&self, next: &NextCall<'_>) -> bool {
         let position = match self.order {
-            Order::PerTask => &due.tape.asked,
-            Order::Strict => &self.asked,
+            Order::PerTask => &next.tape.used,
+            Order::Strict => &self.used,
         };
-        position.load(Ordering::Acquire) == due.place
+        position.load(Ordering::Acquire) == next.place
     }
 
-    /// Finds the recorded call that stands for a call other than the one that is due.
+    /// Finds the recorded call that stands for a call other than the one that is next.
     pub(super) fn realigned<'r>(
         &'r self,
-        due: &Due<'r>,
+        next: &NextCall<'r>,
         site: CallSite<'_>,
         args: &[u8],
         is_same_site: bool,
     ) -> Realigned<'r> {
-        let Due { recorded_task, tape, in_task, .. } = *due;
+        let NextCall { recorded_task, tape, in_task, .. } = *next;
         let ahead = (in_task + 1..=in_task + REALIGN_DISTANCE)
             .filter(|_| self.order == Order::PerTask)
-            .map_while(|place| self.due(recorded_task, tape, place, place))
+            .map_while(|place| self.call_at(recorded_task, tape, place, place))
             .find(|ahead| self.is_call(ahead.call, site, args));
         if let Some(ahead) = ahead {
             return Realigned::Ahead { passed_over: ahead.in_task - in_task, recorded: ahead };
@@ -179,7 +179,7 @@ impl Matching {
         unrecorded: &Unrecorded<'r>,
         site: CallSite<'_>,
         args: &[u8],
-    ) -> Option<Due<'r>> {
+    ) -> Option<NextCall<'r>> {
         match *unrecorded {
             Unrecorded::End { recorded_task, tape } => {
                 self.same_before(recorded_task, tape, tape.calls.len(), site, args)
@@ -196,20 +196,20 @@ impl Matching {
         in_task: usize,
         site: CallSite<'_>,
         args: &[u8],
-    ) -> Option<Due<'r>> {
+    ) -> Option<NextCall<'r>> {
         (in_task.saturating_sub(REALIGN_DISTANCE)..in_task)
             .rev()
             .filter(|_| self.order == Order::PerTask)
-            .filter_map(|place| self.due(recorded_task, tape, place, place))
+            .filter_map(|place| self.call_at(recorded_task, tape, place, place))
             .find(|before| self.is_call(before.call, site, args))
     }
 
-    /// Takes what a realigned call uses up. Fails when another thread took what was due.
-    pub(super) fn take_realigned(&self, due: &Due<'_>, realigned: &Realigned<'_>) -> bool {
+    /// Takes what a realigned call uses up. Fails when another thread took what was next.
+    pub(super) fn take_realigned(&self, next: &NextCall<'_>, realigned: &Realigned<'_>) -> bool {
         match realigned {
             Realigned::Ahead { recorded, passed_over } => self.take(recorded, *passed_over),
-            Realigned::OtherArguments => self.take(due, 0),
-            Realigned::Before(_) | Realigned::No => self.is_still_due(due),
+            Realigned::OtherArguments => self.take(next, 0),
+            Realigned::Before(_) | Realigned::No => self.is_still_next(next),
         }
     }
 
@@ -227,8 +227,8 @@ impl Matching {
     }
 
     /// How many calls were asked for.
-    pub(super) fn calls_asked(&self) -> usize {
-        self.recording.tapes().map(|(_, tape)| tape.asked.load(Ordering::Acquire)).sum()
+    pub(super) fn calls_used(&self) -> usize {
+        self.recording.tapes().map(|(_, tape)| tape.used.load(Ordering::Acquire)).sum()
     }
 
     /// The calls of that site and with those arguments.
@@ -240,13 +240,13 @@ impl Matching {
 /// The number of calls in either direction among which a realignment looks.
 const REALIGN_DISTANCE: usize = 16;
 
-/// The recorded call that stands for a call other than the one that is due.
+/// The recorded call that stands for a call other than the one that is next.
 pub(super) enum Realigned<'r> {
     /// The same call, further on.
-    Ahead { recorded: Due<'r>, passed_over: usize },
+    Ahead { recorded: NextCall<'r>, passed_over: usize },
     /// The same call, which was asked for or passed over before.
-    Before(Due<'r>),
-    /// The call that is due, with its recorded arguments.
+    Before(NextCall<'r>),
+    /// The call that is next, with its recorded arguments.
     OtherArguments,
     /// None.
     No,
@@ -254,10 +254,10 @@ pub(super) enum Realigned<'r> {
 
 impl<'r> Realigned<'r> {
     /// The recorded call, if there is one.
-    pub(super) fn recorded(&self, due: &Due<'r>) -> Option<Due<'r>> {
+    pub(super) fn recorded(&self, next: &NextCall<'r>) -> Option<NextCall<'r>> {
         match self {
             Self::Ahead { recorded, .. } | Self::Before(recorded) => Some(*recorded),
-            Self::OtherArguments => Some(*due),
+            Self::OtherArguments => Some(*next),
             Self::No => None,
         }
     }
@@ -266,7 +266,7 @@ impl<'r> Realigned<'r> {
 impl Tape {
     /// How many of its calls were not asked for.
     pub(super) fn left(&self) -> usize {
-        self.calls.len() - self.asked.load(Ordering::Acquire)
+        self.calls.len() - self.used.load(Ordering::Acquire)
     }
 }
 

@@ -42,17 +42,17 @@
 //!
 //! Operation, capability, and every argument, each by the value that a full trace would hold of it: floats by their bits, and
 //! whichever way the trace spells them. Of a part that the trace holds as redacted or opaque only the type's name can be
-//! compared; it is [counted](Conclusion::unchecked) as unchecked. Times are not compared.
+//! compared; it is [counted](ReplayReport::unchecked) as unchecked. Times are not compared.
 //!
-//! # Tasks
+//! # TaskMatching
 //!
 //! Each task has its own calls in its own order, so that no interleaving of tasks is a divergence; see [`Order`] and
-//! [`Tasks`]. A task that the recorded run cancelled got as far as scheduling let it: past its last recorded call the answer
+//! [`TaskMatching`]. A task that the recorded run cancelled got as far as scheduling let it: past its last recorded call the answer
 //! is [`Answer::Stopped`], and calls that it left are none too few. To have such a task make exactly the recorded calls,
 //! let a cancelled task go on while it [has calls left](Replay::has_calls_left).
 //!
 //! What is an operation to the program and the interpreter's own work in truth (spawning a task, waiting for one) is compared
-//! like any other and not answered: name its module with [`performing`](Replay::performing).
+//! like any other and not answered: name its module with [`passthrough`](Replay::passthrough).
 //!
 //! # Incomplete traces
 //!
@@ -69,43 +69,42 @@
 //! ask for different tasks write to nothing in common.
 
 mod beginning;
-mod beyond;
-mod check_only;
 pub(crate) mod compare;
-mod conclusion;
 mod divergence;
 mod findings;
+mod live_check;
 mod matching;
 mod open_error;
 mod packed;
 pub(crate) mod recording;
+mod replay_report;
 pub(crate) mod report;
 mod scratch;
-pub(crate) mod shown;
 pub mod suite;
 mod tapes;
+mod unmatched;
 
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-use self::beyond::Beyond;
-pub use self::check_only::LiveCheck;
 use self::compare::{Comparison, Difference, Gaps};
-pub use self::conclusion::{Conclusion, Verdict};
 pub use self::divergence::{CallBefore, Divergence, DivergenceKind};
 use self::findings::Findings;
 pub use self::findings::Incomplete;
-use self::matching::{Due, Matching, Realigned, Unrecorded};
-pub use self::matching::{Order, Tasks};
+pub use self::live_check::LiveCheck;
+use self::matching::{Matching, NextCall, Realigned, Unrecorded};
+pub use self::matching::{Order, TaskMatching};
 pub use self::open_error::{MissingBeginning, OpenError};
 pub use self::recording::Completeness;
-use self::recording::{Outcome, Recording, decoded, lines};
+use self::recording::{RecordedOutcome, Recording, decoded, lines};
+pub use self::replay_report::{ReplayReport, Verdict};
 use self::scratch::Scratch;
+use self::unmatched::Unmatched;
 use crate::decode::Decoder;
 use crate::event::{CallSite, TraceHeader};
 use crate::names::{RunOutcome, ValueCapture};
-use crate::reader::TraceReader;
+use crate::reader::{Source, TraceReader};
 use crate::value::encode_value_lines;
 use crate::value::{RecordedValue, Value};
 
@@ -115,7 +114,7 @@ pub struct Replay {
     matching: Matching,
     findings: Findings,
     /// The modules whose operations the interpreter performs itself.
-    performing: Vec<String>,
+    passthrough: Vec<String>,
 }
 
 /// What the recorded run got for a call, and so what the program gets now.
@@ -137,7 +136,7 @@ pub enum Answer {
     /// The call did something that can't be answered, such as leaving the program. The run ends as
     /// [`recorded_end`](Replay::recorded_end) says.
     NotRecordable,
-    /// The operation is one that the interpreter [performs itself](Replay::performing).
+    /// The operation is one that the interpreter [performs itself](Replay::passthrough).
     Perform,
     /// The recorded task was stopped at this point, by a cancellation or by what another task did. How far it got until then
     /// was up to scheduling. Stop this task in the same way.
@@ -186,12 +185,12 @@ impl Replay {
     ///
     /// When the trace can't be read, is redacted, or has no beginning. That it is redacted is told from the header, before
     /// anything else is read.
-    pub fn from_reader<R: Read>(reader: &mut TraceReader<R>) -> Result<Self, OpenError> {
+    pub fn from_reader<S: Source>(reader: &mut TraceReader<S>) -> Result<Self, OpenError> {
         if reader.header()?.is_some_and(|header| header.values == ValueCapture::Redacted) {
             return Err(OpenError::Redacted);
         }
         let recording = Recording::load(reader, ValueCapture::Full)?;
-        Ok(Self { matching: Matching::new(recording), findings: Findings::default(), performing: Vec::new() })
+        Ok(Self { matching: Matching::new(recording), findings: Findings::default(), passthrough: Vec::new() })
     }
 
     /// Loads a trace, redacted or not, to hold a live run against it; see [`LiveCheck`].
@@ -208,12 +207,12 @@ impl Replay {
     /// # Errors
     ///
     /// When the trace was recorded from another entry.
-    pub fn of_entry(self, entry: &str) -> Result<Self, OpenError> {
+    pub fn require_entry(self, entry: &str) -> Result<Self, OpenError> {
         let recorded = &self.header().entry;
         if recorded == entry {
             return Ok(self);
         }
-        Err(OpenError::OtherEntry { asked: entry.to_owned(), recorded: recorded.clone() })
+        Err(OpenError::OtherEntry { required: entry.to_owned(), recorded: recorded.clone() })
     }
 
     /// The same replay, matching calls in another order.
@@ -225,7 +224,7 @@ impl Replay {
 
     /// The same replay, matching tasks in another way.
     #[must_use]
-    pub fn tasks(mut self, tasks: Tasks) -> Self {
+    pub fn tasks(mut self, tasks: TaskMatching) -> Self {
         self.matching.tasks = tasks;
         self
     }
@@ -234,8 +233,8 @@ impl Replay {
     /// [`Answer::Perform`] if they were granted. For what the interpreter itself does and no host, such as spawning
     /// tasks and waiting for them: what that gives is made in this run, and could not come out of a trace.
     #[must_use]
-    pub fn performing(mut self, module: impl Into<String>) -> Self {
-        self.performing.push(module.into());
+    pub fn passthrough(mut self, module: impl Into<String>) -> Self {
+        self.passthrough.push(module.into());
         self
     }
 
@@ -244,10 +243,10 @@ impl Replay {
     /// A call that is not the recorded one is a divergence, and is answered as the first of these:
     ///
     /// 1. the same call among the next sixteen recorded ones of the task: those before it are passed over;
-    /// 2. the same call among the last sixteen: it was made once more, and the recorded one stays due;
+    /// 2. the same call among the last sixteen: it was made once more, and the recorded one stays next;
     /// 3. the recorded call, if only the arguments differ.
     ///
-    /// If it is none of these, the call gets its divergence and no answer, and the recorded one stays due. In the
+    /// If it is none of these, the call gets its divergence and no answer, and the recorded one stays next. In the
     /// [strict order](Order::Strict), only the third is tried. The first thousand divergences are kept.
     ///
     /// Without this, whatever is asked after a divergence is answered with that divergence.
@@ -281,7 +280,7 @@ impl Replay {
         self.matching.recording.calls.len() as u64
     }
 
-    /// Says that `parent` spawned `task` in `scope`. Needed with [`Tasks::ByScope`], before the first call of the task;
+    /// Says that `parent` spawned `task` in `scope`. Needed with [`TaskMatching::ByScope`], before the first call of the task;
     /// otherwise it does nothing.
     pub fn spawned(&self, task: u64, parent: Option<u64>, scope: &str) {
         self.matching.spawned(task, parent, scope);
@@ -307,16 +306,16 @@ impl Replay {
         if let Some(divergence) = self.findings.stopped_by() {
             return Err(divergence.clone());
         }
-        self.findings.asked();
+        self.findings.called();
         scratch::with(|scratch| {
-            scratch.asked.clear();
-            encode_value_lines(args, ValueCapture::Full, &mut scratch.asked);
+            scratch.actual.clear();
+            encode_value_lines(args, ValueCapture::Full, &mut scratch.actual);
             loop {
-                let due = match self.matching.next(task) {
-                    Ok(due) => due,
+                let next = match self.matching.next(task) {
+                    Ok(next) => next,
                     Err(unrecorded) => return self.unrecorded(task, &unrecorded, site, scratch),
                 };
-                if let Some(answer) = self.answer_if_due(task, &due, site, scratch) {
+                if let Some(answer) = self.answer_if_next(task, &next, site, scratch) {
                     return answer;
                 }
             }
@@ -325,65 +324,65 @@ impl Replay {
 
     /// Compares the run's end with the recorded one, and sums the replay up. To be called when no task asks any more.
     #[must_use]
-    pub fn finish(&self, outcome: RunOutcome, message: Option<&str>) -> Conclusion {
-        conclusion::conclude(&self.matching, &self.findings, outcome, Some(message))
+    pub fn finish(&self, outcome: RunOutcome, message: Option<&str>) -> ReplayReport {
+        replay_report::conclude(&self.matching, &self.findings, outcome, Some(message))
     }
 
-    /// Answers a call for which `due` is due. Returns `None` if another thread took that meanwhile.
-    fn answer_if_due(
+    /// Answers a call for which `due` is next. Returns `None` if another thread took that meanwhile.
+    fn answer_if_next(
         &self,
         task: u64,
-        due: &Due<'_>,
+        next: &NextCall<'_>,
         site: CallSite<'_>,
         scratch: &mut Scratch,
     ) -> Option<Result<Answer, Divergence>> {
         let recording = &self.matching.recording;
-        if self.matching.is_turn_of_another(task, due) {
-            let is_due = self.matching.is_still_due(due);
+        if self.matching.is_turn_of_another(task, next) {
+            let is_due = self.matching.is_still_next(next);
             return is_due
-                .then(|| Err(self.findings.diverged(self.matching.other_task(task, due, site, &scratch.asked))));
+                .then(|| Err(self.findings.diverged(self.matching.other_task(task, next, site, &scratch.actual))));
         }
-        if recording.site(due.call) != site {
-            return self.realigned(task, due, site, None, scratch);
+        if recording.site(next.call) != site {
+            return self.realigned(task, next, site, None, scratch);
         }
         let mut unchecked = 0;
-        if due.call.has_gaps || recording.args(due.call) != scratch.asked {
-            match compare_args(recording.args(due.call), scratch) {
+        if next.call.has_gaps || recording.args(next.call) != scratch.actual {
+            match compare_args(recording.args(next.call), scratch) {
                 Ok(parts) => unchecked = parts,
-                Err(difference) => return self.realigned(task, due, site, Some(difference), scratch),
+                Err(difference) => return self.realigned(task, next, site, Some(difference), scratch),
             }
         }
-        self.matching.take(due, 0).then(|| {
+        self.matching.take(next, 0).then(|| {
             self.findings.count_unchecked(unchecked);
-            self.answer(task, due, site, &mut scratch.decoder)
+            self.answer(task, next, site, &mut scratch.decoder)
         })
     }
 
-    /// Answers a call that is not the one that is due; `difference` is given if only its arguments differ. Returns `None` if
+    /// Answers a call that is not the one that is next; `difference` is given if only its arguments differ. Returns `None` if
     /// another thread took what is due meanwhile: then nothing is found of it.
     #[cold]
     fn realigned(
         &self,
         task: u64,
-        due: &Due<'_>,
+        next: &NextCall<'_>,
         site: CallSite<'_>,
         difference: Option<Box<Difference>>,
         scratch: &mut Scratch,
     ) -> Option<Result<Answer, Divergence>> {
         let realigned = if self.findings.keep_going {
-            self.matching.realigned(due, site, &scratch.asked, difference.is_some())
+            self.matching.realigned(next, site, &scratch.actual, difference.is_some())
         } else {
             Realigned::No
         };
-        if !self.matching.take_realigned(due, &realigned) {
+        if !self.matching.take_realigned(next, &realigned) {
             return None;
         }
         let note = realigned.note();
         let divergence = self.findings.diverged(match difference {
-            Some(difference) => self.matching.other_arguments(task, due, site, *difference, note),
-            None => self.matching.other_call(task, due, site, &scratch.asked, note),
+            Some(difference) => self.matching.other_arguments(task, next, site, *difference, note),
+            None => self.matching.other_call(task, next, site, &scratch.actual, note),
         });
-        Some(match realigned.recorded(due) {
+        Some(match realigned.recorded(next) {
             Some(recorded) => self.answer(task, &recorded, site, &mut scratch.decoder),
             None => Err(divergence),
         })
@@ -392,22 +391,22 @@ impl Replay {
     fn answer(
         &self,
         task: u64,
-        due: &Due<'_>,
+        next: &NextCall<'_>,
         site: CallSite<'_>,
         decoder: &mut Decoder,
     ) -> Result<Answer, Divergence> {
-        if !due.call.granted {
+        if !next.call.granted {
             return Ok(Answer::NotGranted);
         }
-        if self.performing.iter().any(|module| module == site.module()) {
+        if self.passthrough.iter().any(|module| module == site.module()) {
             return Ok(Answer::Perform);
         }
-        match self.matching.recording.outcome(due.call) {
-            Outcome::None => Ok(Answer::NotDispatched),
-            Outcome::NotRecordable => Ok(Answer::NotRecordable),
-            Outcome::Error(message) => Ok(Answer::Error(message.to_owned())),
-            Outcome::Value(packed) => Ok(Answer::from_result(packed.unpack())),
-            Outcome::Partial(line) => self.answer_in_part(task, due, line, decoder),
+        match self.matching.recording.outcome(next.call) {
+            RecordedOutcome::None => Ok(Answer::NotDispatched),
+            RecordedOutcome::NotRecordable => Ok(Answer::NotRecordable),
+            RecordedOutcome::Error(message) => Ok(Answer::Error(message.to_owned())),
+            RecordedOutcome::Value(packed) => Ok(Answer::from_result(packed.unpack())),
+            RecordedOutcome::Partial(line) => self.answer_in_part(task, next, line, decoder),
         }
     }
 
@@ -415,13 +414,13 @@ impl Replay {
     fn answer_in_part(
         &self,
         task: u64,
-        due: &Due<'_>,
+        next: &NextCall<'_>,
         line: &[u8],
         decoder: &mut Decoder,
     ) -> Result<Answer, Divergence> {
         match decoded(decoder, line).to_value() {
             Ok(value) => Ok(Answer::from_result(value)),
-            Err(missing) => Err(self.findings.diverged(self.matching.unanswerable(task, due, &missing))),
+            Err(missing) => Err(self.findings.diverged(self.matching.unanswerable(task, next, &missing))),
         }
     }
 
@@ -433,16 +432,16 @@ impl Replay {
         site: CallSite<'_>,
         scratch: &mut Scratch,
     ) -> Result<Answer, Divergence> {
-        match self.matching.beyond(task, unrecorded, site, &scratch.asked) {
-            Beyond::Stopped => Ok(Answer::Stopped),
-            Beyond::Incomplete(incomplete) => {
+        match self.matching.unmatched(task, unrecorded, site, &scratch.actual) {
+            Unmatched::Stopped => Ok(Answer::Stopped),
+            Unmatched::Incomplete(incomplete) => {
                 self.findings.ended_at(incomplete);
                 Ok(Answer::Incomplete)
             }
-            Beyond::Diverged(divergence) => {
+            Unmatched::Diverged(divergence) => {
                 let divergence = self.findings.diverged(divergence);
                 let before = if self.findings.keep_going {
-                    self.matching.same_before_end(unrecorded, site, &scratch.asked)
+                    self.matching.same_before_end(unrecorded, site, &scratch.actual)
                 } else {
                     None
                 };
@@ -458,19 +457,17 @@ impl Replay {
 /// Compares recorded arguments with what is asked, part by part, and gives how many parts could not be.
 #[cold]
 fn compare_args(recorded: &[u8], scratch: &mut Scratch) -> Result<u64, Box<Difference>> {
-    let Scratch { asked, decoder, other_decoder } = scratch;
+    let Scratch { actual, decoder, other_decoder } = scratch;
     let mut comparison = Comparison::new(Gaps::InFirst);
-    let (mut recorded, mut asked) = (lines(recorded), lines(asked));
+    let (mut recorded, mut actual) = (lines(recorded), lines(actual));
     for index in 0.. {
-        let (one, other) = (recorded.next(), asked.next());
+        let (one, other) = (recorded.next(), actual.next());
         let one = one.map(|line| decoded(decoder, line));
         let other = other.map(|line| decoded(other_decoder, line));
-        match (one, other) {
-            (None, None) => break,
-            (Some(one), Some(other)) => comparison.values(&one, &other),
-            (one, other) => Err(Box::new(Difference::missing(one.as_ref(), other.as_ref()))),
+        if comparison.is_done() || (one.is_none() && other.is_none()) {
+            break;
         }
-        .map_err(|difference| Box::new(difference.within(&format!("args[{index}]"))))?;
+        comparison.arg(index, one.as_ref(), other.as_ref());
     }
-    Ok(comparison.unchecked)
+    comparison.into_result()
 }

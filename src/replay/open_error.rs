@@ -4,8 +4,7 @@ use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
-use super::divergence::task_name;
-use super::shown::Name;
+use crate::display::{Name, task_name};
 use crate::reader::ReadError;
 
 /// Why a trace can't be replayed. Nothing was asked of it yet.
@@ -34,10 +33,10 @@ pub enum OpenError {
         /// What that line shows to be missing.
         sign: MissingBeginning,
     },
-    /// The trace is of another entry than the one asked for.
+    /// The trace is of another entry than the required one.
     OtherEntry {
-        /// The entry asked for.
-        asked: String,
+        /// The required entry.
+        required: String,
         /// The entry that the trace was recorded from.
         recorded: String,
     },
@@ -69,10 +68,7 @@ impl fmt::Display for OpenError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Io { path, error } => write!(f, "can't open {path:?}: {error}"),
-            Self::Read(error) => {
-                let position = error.position();
-                write!(f, "line {}, column {}: {error}", position.line, position.column)
-            }
+            Self::Read(error) => write!(f, "{error}"),
             Self::NoHeader => {
                 f.write_str("expected a reader at the beginning of a trace, found one that is past its faulty header")
             },
@@ -86,10 +82,10 @@ impl fmt::Display for OpenError {
                  flight recorder's dump, and a replay needs every call from the first on: record the run with a sink that \
                  keeps all of it"
             ),
-            Self::OtherEntry { asked, recorded } => write!(
+            Self::OtherEntry { required, recorded } => write!(
                 f,
                 "expected a trace of the entry \"{}\", found one of \"{}\": replay that entry, or record this one",
-                Name(asked),
+                Name(required),
                 Name(recorded)
             ),
         }
@@ -99,8 +95,9 @@ impl fmt::Display for OpenError {
 impl std::error::Error for OpenError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            Self::Io { error, .. } => Some(error),
-            Self::Read(error) => Some(error),
+            // The message contains that of the error, so only its cause is left.
+            Self::Io { error, .. } => error.source(),
+            Self::Read(error) => error.source(),
             Self::NoHeader | Self::Redacted | Self::NoBeginning { .. } | Self::OtherEntry { .. } => None,
         }
     }

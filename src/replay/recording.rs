@@ -5,7 +5,6 @@
 //! decoded to compare. What the trace holds besides is dropped while it is read.
 
 use std::collections::HashMap;
-use std::io::Read;
 #[cfg(feature = "diff")]
 use std::time::Duration;
 
@@ -16,7 +15,7 @@ use super::tapes::{LoadingTapes, Tape, TapeEnd, Tapes};
 use crate::decode::Decoder;
 use crate::event::{CallSite, ENTRY_TASK, HostCall, HostOutcome, TraceEvent, TraceHeader};
 use crate::names::{RunOutcome, ValueCapture};
-use crate::reader::{ReadError, ReadErrorKind, TraceReader};
+use crate::reader::{ReadError, ReadErrorKind, Source, TraceReader};
 use crate::value::RecordedValue;
 use crate::value::encode_value_lines;
 
@@ -24,7 +23,7 @@ use crate::value::encode_value_lines;
 #[derive(Debug)]
 pub(crate) struct Recording {
     pub(crate) header: TraceHeader,
-    names: Names,
+    names: NameTable,
     /// In the order of the file.
     pub(crate) calls: Vec<Call>,
     /// What the calls' places point into.
@@ -36,7 +35,7 @@ pub(crate) struct Recording {
     children: HashMap<Spawner, Vec<u64>>,
     pub(crate) ending: Option<RunEnding>,
     /// The last line is torn.
-    is_torn: bool,
+    is_truncated: bool,
     /// Whether the entry was entered. A trace without that may have lost it, or be of an interpreter that records no entry.
     pub(super) has_entry: bool,
     /// The first line that shows that the beginning is missing, and what it shows.
@@ -81,7 +80,7 @@ enum OutcomeKind {
 
 /// What a recorded call came to, in its encoded form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum Outcome<'r> {
+pub(crate) enum RecordedOutcome<'r> {
     None,
     Value(Packed<'r>),
     /// The line of a value of which a part is missing.
@@ -109,7 +108,7 @@ pub enum Completeness {
     /// No `run_ended`: the run was killed, or was still going.
     Cut,
     /// The last line is torn: the run was killed while that was written.
-    Torn,
+    Truncated,
 }
 
 impl std::fmt::Display for Completeness {
@@ -118,7 +117,7 @@ impl std::fmt::Display for Completeness {
             Self::Complete => f.write_str("the recording is complete"),
             Self::Stopped(outcome) => write!(f, "the recorded run was stopped by a limit: {outcome}"),
             Self::Cut => f.write_str("the recording is cut off: it has no run_ended"),
-            Self::Torn => f.write_str("the recording is cut off: its last line is torn"),
+            Self::Truncated => f.write_str("the recording is cut off: its last line is torn"),
         }
     }
 }
@@ -139,7 +138,7 @@ pub(super) const fn is_limit(outcome: RunOutcome) -> bool {
 impl Recording {
     /// Reads a trace to its end, or to where it is torn. Of each value is kept what `capture` keeps. A trace whose beginning is
     /// missing is refused: which call would be the first is not in it.
-    pub(super) fn load<R: Read>(reader: &mut TraceReader<R>, capture: ValueCapture) -> Result<Self, OpenError> {
+    pub(super) fn load<S: Source>(reader: &mut TraceReader<S>, capture: ValueCapture) -> Result<Self, OpenError> {
         let recording = Self::load_past(reader, capture, Err)?;
         match recording.missing_beginning {
             Some((line, sign)) => Err(OpenError::NoBeginning { line, sign }),
@@ -148,8 +147,8 @@ impl Recording {
     }
 
     /// The same, asking `pass` about each fault other than a torn end whether to go on after it.
-    pub(crate) fn load_past<R: Read>(
-        reader: &mut TraceReader<R>,
+    pub(crate) fn load_past<S: Source>(
+        reader: &mut TraceReader<S>,
         capture: ValueCapture,
         mut pass: impl FnMut(ReadError) -> Result<(), ReadError>,
     ) -> Result<Self, OpenError> {
@@ -161,7 +160,9 @@ impl Recording {
             match reader.next_event_with_line() {
                 Ok(Some((line, event))) => loader.event(line, &event),
                 Ok(None) => break,
-                Err(error) if matches!(error.kind(), ReadErrorKind::Torn { .. }) => loader.recording.is_torn = true,
+                Err(error) if matches!(error.kind(), ReadErrorKind::Truncated { .. }) => {
+                    loader.recording.is_truncated = true;
+                }
                 Err(error) => pass(error)?,
             }
         }
@@ -170,7 +171,7 @@ impl Recording {
 
     pub(crate) fn completeness(&self) -> Completeness {
         match &self.ending {
-            _ if self.is_torn => Completeness::Torn,
+            _ if self.is_truncated => Completeness::Truncated,
             None => Completeness::Cut,
             Some(ending) if is_limit(ending.outcome) => Completeness::Stopped(ending.outcome),
             Some(_) => Completeness::Complete,
@@ -205,14 +206,14 @@ impl Recording {
         &self.data[call.args_at..call.outcome_at]
     }
 
-    pub(crate) fn outcome(&self, call: &Call) -> Outcome<'_> {
+    pub(crate) fn outcome(&self, call: &Call) -> RecordedOutcome<'_> {
         let (bytes, texts) = (&self.data[call.outcome_at..call.end], &self.texts[call.texts_at..call.texts_end]);
         match call.outcome {
-            OutcomeKind::None => Outcome::None,
-            OutcomeKind::Value => Outcome::Value(Packed { shape: bytes, texts }),
-            OutcomeKind::Partial => Outcome::Partial(bytes),
-            OutcomeKind::Error => Outcome::Error(texts),
-            OutcomeKind::NotRecordable => Outcome::NotRecordable,
+            OutcomeKind::None => RecordedOutcome::None,
+            OutcomeKind::Value => RecordedOutcome::Value(Packed { shape: bytes, texts }),
+            OutcomeKind::Partial => RecordedOutcome::Partial(bytes),
+            OutcomeKind::Error => RecordedOutcome::Error(texts),
+            OutcomeKind::NotRecordable => RecordedOutcome::NotRecordable,
         }
     }
 }
@@ -231,14 +232,14 @@ impl Loader {
     fn new(header: TraceHeader, capture: ValueCapture) -> Self {
         let recording = Recording {
             header,
-            names: Names::default(),
+            names: NameTable::default(),
             calls: Vec::new(),
             data: Vec::new(),
             texts: String::new(),
             tapes: Tapes::default(),
             children: HashMap::new(),
             ending: None,
-            is_torn: false,
+            is_truncated: false,
             has_entry: false,
             missing_beginning: None,
         };
@@ -396,16 +397,16 @@ pub(super) fn decoded<'a>(decoder: &'a mut Decoder, line: &'a [u8]) -> RecordedV
     decoder.decode_value(line).unwrap_or(RecordedValue::Redacted { of: "Unreadable" })
 }
 
-/// Names that come again and again, each kept once.
+/// NameTable that come again and again, each kept once.
 #[derive(Debug, Default)]
-struct Names {
+struct NameTable {
     numbers: HashMap<Box<str>, Name>,
     names: Vec<Box<str>>,
 }
 
 type Name = u32;
 
-impl Names {
+impl NameTable {
     fn number(&mut self, name: &str) -> Name {
         if let Some(number) = self.numbers.get(name) {
             return *number;

@@ -1,20 +1,20 @@
 //! Divergences put into words.
 
 use super::compare::Difference;
-use super::divergence::{CallBefore, Details, Divergence, DivergenceKind, count, task_name};
-use super::matching::{Due, Matching, Realigned, Tasks};
-use super::recording::{Call, Outcome, Recording, decoded, lines};
-use super::shown::{Name, Operation, shown, shown_all};
+use super::divergence::{CallBefore, Details, Divergence, DivergenceKind};
+use super::matching::{Matching, NextCall, Realigned, TaskMatching};
+use super::recording::{Call, RecordedOutcome, Recording, decoded, lines};
 use super::tapes::TapeEnd;
 use crate::arena::Arena;
 use crate::decode::Decoder;
+use crate::display::{Name, Operation, count, names_beside, operation_marks, shown, shown_list, task_name};
 use crate::event::CallSite;
 use crate::owned::OwnedValue;
 use crate::value::RecordedValue;
 
 /// The arguments on these lines, as people see them.
 pub(super) fn shown_args(args: &[u8]) -> String {
-    with_values(args, shown_all)
+    with_values(args, shown_list)
 }
 
 /// Lends the values of some lines, all at once.
@@ -27,35 +27,41 @@ pub(crate) fn with_values<R>(bytes: &[u8], use_them: impl FnOnce(&[RecordedValue
 }
 
 /// Lends the value of an outcome; a unit where it has none.
-pub(crate) fn with_result<R>(outcome: Outcome<'_>, use_it: impl FnOnce(&RecordedValue<'_>) -> R) -> R {
+pub(crate) fn with_result<R>(outcome: RecordedOutcome<'_>, use_it: impl FnOnce(&RecordedValue<'_>) -> R) -> R {
     let value = match outcome {
-        Outcome::Value(packed) => OwnedValue::from(&RecordedValue::Live(&packed.unpack())),
-        Outcome::Partial(line) => OwnedValue::from(&decoded(&mut Decoder::new(), line)),
-        Outcome::None | Outcome::Error(_) | Outcome::NotRecordable => OwnedValue::Unit,
+        RecordedOutcome::Value(packed) => OwnedValue::from(&RecordedValue::Live(&packed.unpack())),
+        RecordedOutcome::Partial(line) => OwnedValue::from(&decoded(&mut Decoder::new(), line)),
+        RecordedOutcome::None | RecordedOutcome::Error(_) | RecordedOutcome::NotRecordable => OwnedValue::Unit,
     };
     use_it(&value.view(&Arena::new()))
 }
 
 /// A call as it was asked: `documents.read("a")`.
-pub(super) fn shown_asked(site: CallSite<'_>, args: &[u8]) -> String {
-    format!("{}({})", Operation(site), shown_args(args))
+pub(super) fn shown_actual(site: CallSite<'_>, args: &[u8]) -> String {
+    format!("{}({})", operation(site), shown_args(args))
 }
 
 /// A recorded call without what it came to.
 fn shown_recorded(recording: &Recording, call: &Call) -> String {
-    shown_asked(recording.site(call), recording.args(call))
+    shown_actual(recording.site(call), recording.args(call))
 }
 
 /// A recorded call with its outcome.
 pub(crate) fn shown_whole(recording: &Recording, call: &Call) -> String {
     let outcome = match recording.outcome(call) {
         _ if !call.granted => " was not granted".to_owned(),
-        Outcome::None => " did not reach the host".to_owned(),
-        outcome @ (Outcome::Value(_) | Outcome::Partial(_)) => format!(" -> {}", with_result(outcome, shown)),
-        Outcome::Error(message) => format!(" -> error: {}", Name(message)),
-        Outcome::NotRecordable => " can't be recorded".to_owned(),
+        RecordedOutcome::None => " did not reach the host".to_owned(),
+        outcome @ (RecordedOutcome::Value(_) | RecordedOutcome::Partial(_)) => {
+            format!(" -> {}", with_result(outcome, shown))
+        }
+        RecordedOutcome::Error(message) => format!(" -> error: {}", Name(message)),
+        RecordedOutcome::NotRecordable => " can't be recorded".to_owned(),
     };
     shown_recorded(recording, call) + &outcome
+}
+
+fn operation(site: CallSite<'_>) -> Operation<'_> {
+    Operation(site.module(), site.op())
 }
 
 fn number(place: usize) -> u64 {
@@ -89,27 +95,27 @@ impl Matching {
             .collect()
     }
 
-    /// A divergence at a call that is due; what it says about it is still to be filled in.
-    pub(super) fn at_call(&self, kind: DivergenceKind, task: u64, due: &Due<'_>) -> Details {
+    /// A divergence at a call that is next; what it says about it is still to be filled in.
+    pub(super) fn at_call(&self, kind: DivergenceKind, task: u64, next: &NextCall<'_>) -> Details {
         Details {
             kind,
             headline: String::new(),
             task,
-            recorded_task: Some(due.recorded_task),
-            call_in_task: Some(number(due.in_task)),
-            call_in_trace: Some(number(due.in_trace)),
-            line: Some(due.call.line),
+            recorded_task: Some(next.recorded_task),
+            call_in_task: Some(number(next.in_task)),
+            call_in_trace: Some(number(next.in_trace)),
+            line: Some(next.call.line),
             path: None,
             recorded: String::new(),
-            asked: String::new(),
-            before: self.calls_before(due.recorded_task, due.in_task),
-            notes: self.beginning_note(due).into_iter().collect(),
+            actual: String::new(),
+            before: self.calls_before(next.recorded_task, next.in_task),
+            notes: self.beginning_note(next).into_iter().collect(),
         }
     }
 
     /// What to think of when the very first call differs.
-    fn beginning_note(&self, due: &Due<'_>) -> Option<String> {
-        let may_be_missing = due.in_trace == 0 && !self.recording.has_entry;
+    fn beginning_note(&self, next: &NextCall<'_>) -> Option<String> {
+        let may_be_missing = next.in_trace == 0 && !self.recording.has_entry;
         may_be_missing.then(|| {
             "The trace does not say where the entry was entered. If it is a flight recorder's dump, its beginning is \
              missing, and it can't be replayed."
@@ -129,46 +135,46 @@ impl Matching {
             line: None,
             path: None,
             recorded: String::new(),
-            asked: String::new(),
+            actual: String::new(),
             before: Vec::new(),
             notes: Vec::new(),
         }
     }
 
     /// The recorded order has another task's call here.
-    pub(super) fn other_task(&self, task: u64, due: &Due<'_>, site: CallSite<'_>, args: &[u8]) -> Divergence {
-        let (caller, recorded) = (task_name(task), task_name(due.recorded_task));
+    pub(super) fn other_task(&self, task: u64, next: &NextCall<'_>, site: CallSite<'_>, args: &[u8]) -> Divergence {
+        let (caller, recorded) = (task_name(task), task_name(next.recorded_task));
         Divergence::new(Details {
             headline: format!("{caller} called where the recorded order has a call of {recorded}"),
             path: Some("task".to_owned()),
-            recorded: format!("{recorded}: {}", shown_recorded(&self.recording, due.call)),
-            asked: format!("{caller}: {}", shown_asked(site, args)),
-            ..self.at_call(DivergenceKind::OtherCall, task, due)
+            recorded: format!("{recorded}: {}", shown_recorded(&self.recording, next.call)),
+            actual: format!("{caller}: {}", shown_actual(site, args)),
+            ..self.at_call(DivergenceKind::OtherCall, task, next)
         })
     }
 
     pub(super) fn other_call(
         &self,
         task: u64,
-        due: &Due<'_>,
+        next: &NextCall<'_>,
         site: CallSite<'_>,
         args: &[u8],
         note: Option<String>,
     ) -> Divergence {
-        let recorded = self.recording.site(due.call);
+        let recorded = self.recording.site(next.call);
         let same_operation = (recorded.module(), recorded.op()) == (site.module(), site.op());
         let caller = task_name(task);
-        let mut details = self.at_call(DivergenceKind::OtherCall, task, due);
+        let mut details = self.at_call(DivergenceKind::OtherCall, task, next);
         if same_operation {
-            details.headline = format!("{caller} called {} under another capability than recorded", Operation(site));
+            details.headline = format!("{caller} called {} under another capability than recorded", operation(site));
             details.path = Some("capability".to_owned());
-            details.recorded = Name(recorded.capability()).to_string();
-            details.asked = Name(site.capability()).to_string();
+            [details.recorded, details.actual] = names_beside(recorded.capability(), site.capability());
         } else {
             details.headline =
-                format!("{caller} called {} where {} was recorded", Operation(site), Operation(recorded));
-            details.recorded = shown_recorded(&self.recording, due.call);
-            details.asked = shown_asked(site, args);
+                format!("{caller} called {} where {} was recorded", operation(site), operation(recorded));
+            let marks = operation_marks((recorded.module(), recorded.op()), (site.module(), site.op()));
+            details.recorded = shown_recorded(&self.recording, next.call) + &marks[0];
+            details.actual = shown_actual(site, args) + &marks[1];
         }
         details.notes.extend(note);
         Divergence::new(details)
@@ -177,18 +183,18 @@ impl Matching {
     pub(super) fn other_arguments(
         &self,
         task: u64,
-        due: &Due<'_>,
+        next: &NextCall<'_>,
         site: CallSite<'_>,
         difference: Difference,
         note: Option<String>,
     ) -> Divergence {
-        let mut details = self.at_call(DivergenceKind::OtherArguments, task, due);
+        let mut details = self.at_call(DivergenceKind::OtherArguments, task, next);
         details.notes.extend(note);
         Divergence::new(Details {
-            headline: format!("{} called {} with other arguments than recorded", task_name(task), Operation(site)),
+            headline: format!("{} called {} with other arguments than recorded", task_name(task), operation(site)),
             path: Some(difference.path),
             recorded: difference.first,
-            asked: difference.second,
+            actual: difference.second,
             ..details
         })
     }
@@ -202,45 +208,50 @@ impl Matching {
         args: &[u8],
     ) -> Divergence {
         let calls = count(recorded_calls as u64, "call");
-        let headline = format!("{} called {} after all of its recorded calls", task_name(task), Operation(site));
+        let headline = format!("{} called {} after all of its recorded calls", task_name(task), operation(site));
         Divergence::new(Details {
             task,
             recorded_task: Some(recorded_task),
             call_in_task: Some(number(recorded_calls)),
             recorded: format!("nothing more: {} made {calls}", task_name(recorded_task)),
-            asked: shown_asked(site, args),
+            actual: shown_actual(site, args),
             before: self.calls_before(recorded_task, recorded_calls),
             ..self.at_no_call(DivergenceKind::MoreCalls, headline)
         })
     }
 
     pub(super) fn unknown_task(&self, task: u64, site: CallSite<'_>, args: &[u8]) -> Divergence {
-        let headline = format!("{} called {}, and the recording has no such task", task_name(task), Operation(site));
+        let headline = format!("{} called {}, and the recording has no such task", task_name(task), operation(site));
         let recorded = match self.tasks {
-            Tasks::ById => format!("no task with the id {task}"),
-            Tasks::ByScope => "fewer tasks of that parent in that scope, or its spawn was not told".to_owned(),
+            TaskMatching::ById => format!("no task with the id {task}"),
+            TaskMatching::ByScope => "fewer tasks of that parent in that scope, or its spawn was not told".to_owned(),
         };
         Divergence::new(Details {
             task,
             recorded,
-            asked: shown_asked(site, args),
+            actual: shown_actual(site, args),
             ..self.at_no_call(DivergenceKind::UnknownTask, headline)
         })
     }
 
-    pub(super) fn unanswerable(&self, task: u64, due: &Due<'_>, missing: &crate::value::NotReplayable) -> Divergence {
-        let site = self.recording.site(due.call);
+    pub(super) fn unanswerable(
+        &self,
+        task: u64,
+        next: &NextCall<'_>,
+        missing: &crate::value::NotReplayable,
+    ) -> Divergence {
+        let site = self.recording.site(next.call);
         Divergence::new(Details {
-            headline: format!("the recorded result of {} can't be given back", Operation(site)),
+            headline: format!("the recorded result of {} can't be given back", operation(site)),
             path: Some(format!("outcome.value{}", missing.path())),
             recorded: format!("{} {}", missing.what, Name(missing.type_name())),
-            asked: shown_recorded(&self.recording, due.call),
+            actual: shown_recorded(&self.recording, next.call),
             notes: vec![
                 "An operation that the interpreter itself performs (spawning a task, say) is named to the replay with \
-                 `performing`."
+                 `passthrough`."
                     .to_owned(),
             ],
-            ..self.at_call(DivergenceKind::Unanswerable, task, due)
+            ..self.at_call(DivergenceKind::Unanswerable, task, next)
         })
     }
 
@@ -271,7 +282,7 @@ impl Matching {
             call_in_trace: Some(number(first.in_trace)),
             line: Some(call.line),
             recorded: shown_recorded(&self.recording, call),
-            asked: "nothing".to_owned(),
+            actual: "nothing".to_owned(),
             before: self.calls_before(first.task, first.place),
             ..self.at_no_call(DivergenceKind::UnusedCalls, headline)
         })

@@ -8,7 +8,7 @@ use crate::decode::Decoder;
 #[derive(Default)]
 pub(super) struct Scratch {
     /// What is asked, encoded.
-    pub(super) asked: Vec<u8>,
+    pub(super) actual: Vec<u8>,
     pub(super) decoder: Decoder,
     /// For comparing two values, each of which has to be decoded.
     pub(super) other_decoder: Decoder,
@@ -27,8 +27,8 @@ pub(super) fn with<R>(work: impl FnOnce(&mut Scratch) -> R) -> R {
     // At the very end of a thread its scratch is gone, and so is the place to keep one.
     let mut scratch = FREE.try_with(Cell::take).ok().flatten().unwrap_or_default();
     let result = work(&mut scratch);
-    if scratch.asked.capacity() <= KEPT_CAPACITY {
-        scratch.asked.clear();
+    if scratch.actual.capacity() <= KEPT_CAPACITY {
+        scratch.actual.clear();
         let _ = FREE.try_with(|free| free.set(Some(scratch)));
     }
     result

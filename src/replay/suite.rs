@@ -50,13 +50,13 @@ pub struct Suite {
 #[non_exhaustive]
 pub struct Results {
     /// In the order of their names.
-    pub traces: Vec<(PathBuf, Outcome)>,
+    pub traces: Vec<(PathBuf, TraceResult)>,
 }
 
 /// How one trace of a suite did.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Outcome {
+pub enum TraceResult {
     /// The run was reproduced.
     Passed,
     /// The trace was recorded again.
@@ -65,7 +65,7 @@ pub enum Outcome {
     Failed(String),
 }
 
-type Step = Result<(), Box<dyn Error>>;
+type Attempt = Result<(), Box<dyn Error>>;
 
 impl Suite {
     /// All files of `directory` whose names end in `.jsonl`. Whether they are recorded again is read from the
@@ -85,13 +85,13 @@ impl Suite {
     /// what to run, and another path to write the new one to, which is then put in the place of the old one.
     ///
     /// A directory that can't be read, or has no traces, is a failure: a suite that runs nothing proves nothing.
-    pub fn run(&self, replay: impl Fn(&Path) -> Step, record: impl Fn(&Path, &Path) -> Step) -> Results {
+    pub fn run(&self, replay: impl Fn(&Path) -> Attempt, record: impl Fn(&Path, &Path) -> Attempt) -> Results {
         let traces = self.traces().unwrap_or_else(|error| vec![(self.directory.clone(), Some(error.to_string()))]);
         let traces = traces.into_iter().map(|(path, problem)| {
             let outcome = match problem {
-                Some(problem) => Outcome::Failed(problem),
-                None if self.is_update => outcome(rerecord(&path, &record), Outcome::Updated),
-                None => outcome(replay(&path), Outcome::Passed),
+                Some(problem) => TraceResult::Failed(problem),
+                None if self.is_update => outcome(rerecord(&path, &record), TraceResult::Updated),
+                None => outcome(replay(&path), TraceResult::Passed),
             };
             (path, outcome)
         });
@@ -114,11 +114,11 @@ impl Suite {
     }
 }
 
-fn outcome(step: Step, good: Outcome) -> Outcome {
-    step.map_or_else(|error| Outcome::Failed(error.to_string()), |()| good)
+fn outcome(step: Attempt, good: TraceResult) -> TraceResult {
+    step.map_or_else(|error| TraceResult::Failed(error.to_string()), |()| good)
 }
 
-fn rerecord(path: &Path, record: impl Fn(&Path, &Path) -> Step) -> Step {
+fn rerecord(path: &Path, record: impl Fn(&Path, &Path) -> Attempt) -> Attempt {
     let mut new = path.as_os_str().to_owned();
     new.push(".new");
     let new = PathBuf::from(new);
@@ -134,7 +134,7 @@ impl Results {
     /// Whether no trace failed.
     #[must_use]
     pub fn passed(&self) -> bool {
-        !self.traces.iter().any(|(_, outcome)| matches!(outcome, Outcome::Failed(_)))
+        !self.traces.iter().any(|(_, outcome)| matches!(outcome, TraceResult::Failed(_)))
     }
 
     /// For a test.
@@ -152,14 +152,14 @@ impl fmt::Display for Results {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (path, outcome) in &self.traces {
             let word = match outcome {
-                Outcome::Passed => "passed",
-                Outcome::Updated => "updated",
-                Outcome::Failed(_) => "FAILED",
+                TraceResult::Passed => "passed",
+                TraceResult::Updated => "updated",
+                TraceResult::Failed(_) => "FAILED",
             };
             writeln!(f, "{word:<8}{}", path.display())?;
         }
         for (path, outcome) in &self.traces {
-            if let Outcome::Failed(why) = outcome {
+            if let TraceResult::Failed(why) = outcome {
                 write!(f, "\n{}:\n{why}\n", path.display())?;
             }
         }

@@ -11,7 +11,7 @@ pub(crate) struct Tape {
     /// Indices in [`Recording::calls`](super::recording::Recording::calls).
     pub(crate) calls: Vec<usize>,
     /// The number of calls that the replay has asked for.
-    pub(super) asked: AtomicUsize,
+    pub(super) used: AtomicUsize,
     pub(super) end: TapeEnd,
 }
 

@@ -16,48 +16,48 @@ pub(super) struct ByName<const N: usize, V> {
 struct Names<const N: usize>([Box<str>; N]);
 
 /// What kept and borrowed names have in common: a map of the one can be asked for the other.
-trait Parts<const N: usize> {
+trait ParallelReader<const N: usize> {
     fn parts(&self) -> [&str; N];
 }
 
-impl<const N: usize> Parts<N> for Names<N> {
+impl<const N: usize> ParallelReader<N> for Names<N> {
     fn parts(&self) -> [&str; N] {
         std::array::from_fn(|index| &*self.0[index])
     }
 }
 
-impl<const N: usize> Parts<N> for [&str; N] {
+impl<const N: usize> ParallelReader<N> for [&str; N] {
     fn parts(&self) -> [&str; N] {
         *self
     }
 }
 
-impl<'n, const N: usize> Borrow<dyn Parts<N> + 'n> for Names<N> {
-    fn borrow(&self) -> &(dyn Parts<N> + 'n) {
+impl<'n, const N: usize> Borrow<dyn ParallelReader<N> + 'n> for Names<N> {
+    fn borrow(&self) -> &(dyn ParallelReader<N> + 'n) {
         self
     }
 }
 
 // Compares as the derived order of `Names` does, which `Borrow` asks for.
-impl<const N: usize> Ord for dyn Parts<N> + '_ {
+impl<const N: usize> Ord for dyn ParallelReader<N> + '_ {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
         self.parts().cmp(&other.parts())
     }
 }
 
-impl<const N: usize> PartialOrd for dyn Parts<N> + '_ {
+impl<const N: usize> PartialOrd for dyn ParallelReader<N> + '_ {
     fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl<const N: usize> PartialEq for dyn Parts<N> + '_ {
+impl<const N: usize> PartialEq for dyn ParallelReader<N> + '_ {
     fn eq(&self, other: &Self) -> bool {
         self.parts() == other.parts()
     }
 }
 
-impl<const N: usize> Eq for dyn Parts<N> + '_ {}
+impl<const N: usize> Eq for dyn ParallelReader<N> + '_ {}
 
 impl<const N: usize, V> Default for ByName<N, V> {
     fn default() -> Self {
@@ -111,7 +111,7 @@ impl<const N: usize, V> ByName<N, V> {
 impl<const N: usize, V: Default> ByName<N, V> {
     /// The place of the value by these names, which never changes. One that is not there becomes the default.
     pub(super) fn place(&mut self, names: [&str; N]) -> usize {
-        match self.places.get(&names as &dyn Parts<N>) {
+        match self.places.get(&names as &dyn ParallelReader<N>) {
             Some(place) => *place,
             None => {
                 self.places.insert(Names(names.map(Box::from)), self.values.len());

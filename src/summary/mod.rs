@@ -21,39 +21,35 @@
 //!     outcome: None,
 //! }));
 //! assert_eq!(summary.calls.granted, 1);
-//! assert_eq!(summary.operations()[0].wait_max_ns, 1_500_000);
+//! assert_eq!(summary.operations()[0].wait_max_ns, Some(1_500_000));
 //! assert_eq!(summary.slowest_calls()[0].line, 2);
 //! assert!(summary.to_string().contains("documents.read"));
 //! ```
 
 mod by_name;
 mod by_task;
-mod escape;
-mod parts;
+mod parallel;
 mod rows;
 mod serialize;
 mod table;
 mod text;
 mod top;
-mod units;
 mod waits;
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::convert::Infallible;
-use std::time::Duration;
 
 use self::by_name::ByName;
 use self::by_task::ByTask;
-pub use self::escape::{Escaped, escaped, is_unsafe_to_show};
 pub use self::rows::{
-    Calls, CapabilityRow, Collections, EntryRow, OperationRow, Outcome, RefusalRow, SlowCallRow, TaskEnd, TaskRow,
-    Tasks,
+    Calls, CapabilityRow, Collections, EntryRow, OperationRow, RefusalRow, RunEnd, SlowCallRow, TaskEnd, TaskRow,
+    TaskTotals,
 };
 use self::top::Top;
-pub use self::units::{duration, write_duration};
 use self::waits::Waits;
 use crate::event::{ENTRY_TASK, HeapSummary, HostCall, HostOutcome, TraceEvent, TraceHeader};
+use crate::line::number::nanoseconds;
 use crate::reader::{ReadError, ReadErrorKind, Source, TracePart, TraceReader};
 
 /// The figures of one run.
@@ -71,13 +67,13 @@ pub struct Summary {
     /// Bytes.
     pub bytes: u64,
     /// Bytes of a torn last line; 0 when there is none.
-    pub torn_bytes: u64,
+    pub truncated_bytes: u64,
     /// Faults in the trace. A torn end is not one of them, so damage and an interrupted writer can be told apart.
     pub errors: u64,
     /// What the trace declares about itself; none when that could not be read.
     pub header: Option<TraceHeader>,
     /// The tasks' figures.
-    pub tasks: Tasks,
+    pub tasks: TaskTotals,
     /// All host calls together.
     pub calls: Calls,
     /// The collections that were recorded one by one.
@@ -85,7 +81,7 @@ pub struct Summary {
     /// The heap's figures over the run, if the runtime gave them.
     pub heap: Option<HeapSummary>,
     /// How the run ended, if it did.
-    pub outcome: Option<Outcome>,
+    pub outcome: Option<RunEnd>,
     by_operation: ByName<3, Operation>,
     by_entry: ByName<2, EntryTimes>,
     by_task: ByTask,
@@ -121,7 +117,7 @@ struct EntryTimes {
 
 impl Summary {
     /// Reads a trace to its end, past every fault that can be passed. Each fault is counted and handed to `on_error`.
-    pub fn read<S: Source>(mut reader: TraceReader<S>, mut on_error: impl FnMut(&ReadError)) -> Self {
+    pub fn read<S: Source>(reader: &mut TraceReader<S>, mut on_error: impl FnMut(&ReadError)) -> Self {
         let mut summary = Self::default();
         let Ok(()) = reader.walk(|part| {
             summary.part(part, |error| on_error(&error));
@@ -139,7 +135,7 @@ impl Summary {
             TracePart::Event { line, event } => self.add(line, &event),
             TracePart::Fault(error) => {
                 match error.kind() {
-                    ReadErrorKind::Torn { bytes } => self.torn_bytes += bytes,
+                    ReadErrorKind::Truncated { bytes } => self.truncated_bytes += bytes,
                     _ => self.errors += 1,
                 }
                 on_fault(error);
@@ -183,7 +179,7 @@ impl Summary {
             }
             TraceEvent::HeapSummary(figures) => self.heap = Some(figures),
             TraceEvent::RunEnded { outcome, message } => {
-                self.outcome = Some(Outcome { name: outcome, message: message.map(str::to_owned) });
+                self.outcome = Some(RunEnd { name: outcome, message: message.map(str::to_owned) });
             }
         }
     }
@@ -203,8 +199,9 @@ impl Summary {
         let place = self.by_operation.place([module, op, capability]);
         let operation = self.by_operation.at(place);
         operation.calls += this;
-        operation.waits.add(wait_ns);
-        if !call.granted {
+        if call.granted {
+            operation.waits.add(wait_ns);
+        } else {
             operation.first_refused.get_or_insert(line);
         }
         if wait_ns > 0 {
@@ -219,7 +216,7 @@ impl Summary {
         self.lines += later.lines;
         self.events += later.events;
         self.bytes += later.bytes;
-        self.torn_bytes += later.torn_bytes;
+        self.truncated_bytes += later.truncated_bytes;
         self.errors += later.errors;
         self.header = self.header.take().or(later.header);
         self.tasks += later.tasks;
@@ -328,11 +325,6 @@ fn longest_wait_first<R>(rows: impl Iterator<Item = R>, wait: impl Fn(&R) -> u12
     let mut rows: Vec<R> = rows.collect();
     rows.sort_by_key(|row| std::cmp::Reverse(wait(row)));
     rows
-}
-
-/// A duration as a trace holds it.
-fn nanoseconds(duration: Duration) -> u64 {
-    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]

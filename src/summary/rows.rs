@@ -9,12 +9,12 @@ use crate::names::RunOutcome;
 /// The tasks' figures. The entry is not one of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[non_exhaustive]
-pub struct Tasks {
-    /// Tasks spawned.
+pub struct TaskTotals {
+    /// TaskTotals spawned.
     pub spawned: u64,
-    /// Tasks that ran to their end.
+    /// TaskTotals that ran to their end.
     pub completed: u64,
-    /// Tasks stopped before it.
+    /// TaskTotals stopped before it.
     pub cancelled: u64,
     /// Time that the completed ones spent in themselves.
     pub cpu_ns: u128,
@@ -70,12 +70,12 @@ pub struct OperationRow<'s> {
     pub failed: u64,
     /// Time waited for the host.
     pub wait_ns: u128,
-    /// The wait that half of all calls did not exceed, to within one percent.
-    pub wait_p50_ns: u64,
-    /// The wait that 99 of 100 calls did not exceed, to within one percent.
-    pub wait_p99_ns: u64,
-    /// The longest wait.
-    pub wait_max_ns: u64,
+    /// The wait that half of the granted calls did not exceed, at most one percent too high. `None` without such a call.
+    pub wait_p50_ns: Option<u64>,
+    /// The wait that 99 of 100 granted calls did not exceed, at most one percent too high. `None` without such a call.
+    pub wait_p99_ns: Option<u64>,
+    /// The longest wait of a granted call. `None` without such a call.
+    pub wait_max_ns: Option<u64>,
 }
 
 /// The calls of one operation that were refused.
@@ -183,7 +183,7 @@ pub struct Collections {
 /// How a run ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
-pub struct Outcome {
+pub struct RunEnd {
     /// The kind of end.
     #[serde(serialize_with = "run_outcome")]
     pub name: RunOutcome,
@@ -196,7 +196,7 @@ fn run_outcome<S: Serializer>(outcome: &RunOutcome, serializer: S) -> Result<S::
     serializer.serialize_str(outcome.as_str())
 }
 
-impl AddAssign for Tasks {
+impl AddAssign for TaskTotals {
     fn add_assign(&mut self, more: Self) {
         self.spawned += more.spawned;
         self.completed += more.completed;

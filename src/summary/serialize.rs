@@ -3,10 +3,10 @@
 use serde::{Serialize, Serializer};
 
 use super::{
-    Calls, CapabilityRow, Collections, EntryRow, OperationRow, Outcome, RefusalRow, SlowCallRow, Summary, Tasks,
-    nanoseconds,
+    Calls, CapabilityRow, Collections, EntryRow, OperationRow, RefusalRow, RunEnd, SlowCallRow, Summary, TaskTotals,
 };
 use crate::event::{HeapSummary, TRACE_FORMAT_VERSION, TraceHeader};
+use crate::line::number::nanoseconds;
 
 #[derive(Serialize)]
 struct Root<'s> {
@@ -14,12 +14,14 @@ struct Root<'s> {
     lines: u64,
     events: u64,
     bytes: u64,
-    torn_bytes: u64,
+    truncated_bytes: u64,
     errors: u64,
     header: Option<Header<'s>>,
-    tasks: Tasks,
+    tasks: TaskTotals,
     calls: Calls,
     capabilities: Vec<CapabilityRow<'s>>,
+    /// The highest error of quantiles, in percent. They are never too low.
+    quantile_error_percent: u8,
     operations: Vec<OperationRow<'s>>,
     refusals: Vec<RefusalRow<'s>>,
     slowest_calls: Vec<SlowCallRow<'s>>,
@@ -28,7 +30,7 @@ struct Root<'s> {
     entries: Vec<EntryRow<'s>>,
     collections: Collections,
     heap: Option<Heap>,
-    outcome: Option<&'s Outcome>,
+    outcome: Option<&'s RunEnd>,
 }
 
 // One row at a time: there may be millions of them. By reference, since that is how serde hands the field over.
@@ -93,12 +95,13 @@ impl Serialize for Summary {
             lines: self.lines,
             events: self.events,
             bytes: self.bytes,
-            torn_bytes: self.torn_bytes,
+            truncated_bytes: self.truncated_bytes,
             errors: self.errors,
             header: self.header.as_ref().map(Header::from),
             tasks: self.tasks,
             calls: self.calls,
             capabilities: self.capabilities(),
+            quantile_error_percent: 1,
             operations: self.operations(),
             refusals: self.refusals(),
             slowest_calls: self.slowest_calls(),

@@ -1,15 +1,15 @@
-//! Rows whose columns stand under each other, by the width they take on a terminal.
+//! Tables with columns aligned by their width on a terminal.
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 
-use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+use unicode_width::UnicodeWidthStr;
 
-use super::escape::escaped;
+use crate::display::Cells;
 
-/// What a name may take of a row before it is cut short.
+/// The maximal width of a name.
 const NAME_WIDTH: usize = 48;
 
-/// A table with a title over each column. `LEFT` columns of names are followed by figures, which end under each other.
+/// A table with a title for each column. The first `LEFT` columns are aligned to the left, the others to the right.
 #[derive(Debug)]
 pub(super) struct Table<const N: usize, const LEFT: usize> {
     rows: Vec<[String; N]>,
@@ -24,7 +24,7 @@ impl<const N: usize, const LEFT: usize> Table<N, LEFT> {
         self.rows.push(row);
     }
 
-    /// Whether nothing stands under the titles.
+    /// Returns whether the table has no rows below the titles.
     pub(super) fn is_empty(&self) -> bool {
         self.rows.len() == 1
     }
@@ -54,28 +54,14 @@ impl<const N: usize, const LEFT: usize> fmt::Display for Table<N, LEFT> {
     }
 }
 
-/// A name or a message of the trace as a cell: on one line, harmless, and of bounded width.
+/// Formats a name of the trace as a cell: on one row, escaped, and of bounded width and length.
 pub(super) fn name(text: &str) -> String {
-    let mut name = escaped(text).to_string();
-    if let Some(end) = end_of_width(&name, NAME_WIDTH) {
-        name.truncate(end);
-        name.push('…');
-    }
+    let mut name = String::new();
+    let mut cells = Cells::behind(&mut name, Some(NAME_WIDTH));
+    // The only error is that the columns are used up, and `finish` shows that.
+    let _ = cells.write_str(text);
+    cells.finish();
     name
-}
-
-/// Where to cut the text to make it and one more column fit into `limit`; none when all of it fits.
-fn end_of_width(text: &str, limit: usize) -> Option<usize> {
-    let (mut width, mut end) = (0, 0);
-    for (at, character) in text.char_indices() {
-        width += character.width().unwrap_or(0);
-        if width < limit {
-            end = at + character.len_utf8();
-        } else if width > limit {
-            return Some(end);
-        }
-    }
-    None
 }
 
 #[cfg(test)]
@@ -107,5 +93,9 @@ mod tests {
         assert!(cut.width() <= NAME_WIDTH && cut.ends_with("日…"), "{cut}");
         let cut = name(&"\u{1b}".repeat(10_000));
         assert!(cut.width() <= NAME_WIDTH);
+        for text in ["\u{301}", "e\u{301}\u{302}", "❤\u{fe0f}", "\u{3164}"] {
+            let cut = name(&text.repeat(100_000));
+            assert!(cut.width() <= NAME_WIDTH && cut.len() < 2_000, "{cut:?}");
+        }
     }
 }

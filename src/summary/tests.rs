@@ -1,4 +1,7 @@
+use std::time::Duration;
+
 use super::*;
+use crate::display::is_unsafe_to_show;
 use crate::event::CallSite;
 use crate::names::{RecordingBackend, RunOutcome, ValueCapture};
 use crate::value::RecordedValue;
@@ -88,7 +91,7 @@ fn the_serialized_form_has_these_keys_in_this_order() {
     summary.header =
         Some(TraceHeader::new(RecordingBackend::Vm, ValueCapture::Full, "main.cove").with_args(["a", "b c"]));
     let expected = concat!(
-        r#"{"file":"run.jsonl","lines":16,"events":15,"bytes":1234,"torn_bytes":0,"errors":0,"#,
+        r#"{"file":"run.jsonl","lines":16,"events":15,"bytes":1234,"truncated_bytes":0,"errors":0,"#,
         r#""header":{"version":4,"backend":"vm","values":"full","entry":"main.cove","args":["a","b c"]},"#,
         r#""tasks":{"spawned":2,"completed":1,"cancelled":1,"cpu_ns":40},"#,
         r#""calls":{"granted":4,"refused":1,"failed":1,"not_recordable":1,"wait_ns":900},"#,
@@ -96,13 +99,13 @@ fn the_serialized_form_has_these_keys_in_this_order() {
         r#"{"capability":"console.write","granted":1,"refused":0,"failed":0,"wait_ns":450},"#,
         r#"{"capability":"documents.read","granted":2,"refused":1,"failed":1,"wait_ns":450},"#,
         r#"{"capability":"process","granted":1,"refused":0,"failed":0,"wait_ns":0}],"#,
-        r#""operations":["#,
+        r#""quantile_error_percent":1,"operations":["#,
         r#"{"module":"console","op":"print","capability":"console.write","granted":1,"refused":0,"failed":0,"#,
         r#""wait_ns":450,"wait_p50_ns":450,"wait_p99_ns":450,"wait_max_ns":450},"#,
         r#"{"module":"documents","op":"read","capability":"documents.read","granted":2,"refused":0,"failed":1,"#,
         r#""wait_ns":400,"wait_p50_ns":100,"wait_p99_ns":300,"wait_max_ns":300},"#,
         r#"{"module":"documents","op":"list","capability":"documents.read","granted":0,"refused":1,"failed":0,"#,
-        r#""wait_ns":50,"wait_p50_ns":50,"wait_p99_ns":50,"wait_max_ns":50},"#,
+        r#""wait_ns":50,"wait_p50_ns":null,"wait_p99_ns":null,"wait_max_ns":null},"#,
         r#"{"module":"process","op":"exit","capability":"process","granted":1,"refused":0,"failed":0,"#,
         r#""wait_ns":0,"wait_p50_ns":0,"wait_p99_ns":0,"wait_max_ns":0}],"#,
         r#""refusals":[{"module":"documents","op":"list","capability":"documents.read","refused":1,"first_line":6}],"#,
@@ -142,8 +145,8 @@ fn sums_and_maxima_are_exact_past_u64() {
     let sum = u128::from(wait) + u128::from(u64::MAX) + 3;
     assert_eq!(summary.calls.wait_ns, sum);
     let row = summary.operations()[0];
-    assert_eq!((row.wait_ns, row.wait_max_ns), (sum, u64::MAX));
-    assert!(row.wait_p99_ns >= wait && row.wait_p50_ns >= wait);
+    assert_eq!((row.wait_ns, row.wait_max_ns), (sum, Some(u64::MAX)));
+    assert!(row.wait_p99_ns >= Some(wait) && row.wait_p50_ns >= Some(wait));
     assert!(serde_json::to_string(&summary).unwrap().contains(&format!("\"wait_ns\":{sum},")));
 }
 
@@ -255,12 +258,18 @@ fn a_single_task_has_no_table_of_its_own() {
 #[test]
 fn merging_keeps_the_first_header_and_adds_up_the_text() {
     let header = |entry| Some(TraceHeader::new(RecordingBackend::Ast, ValueCapture::Full, entry));
-    let part =
-        |entry| Summary { header: header(entry), lines: 1, bytes: 20, torn_bytes: 3, errors: 4, ..Summary::default() };
+    let part = |entry| Summary {
+        header: header(entry),
+        lines: 1,
+        bytes: 20,
+        truncated_bytes: 3,
+        errors: 4,
+        ..Summary::default()
+    };
     let mut merged = part("first");
     merged.merge(part("second"));
     assert_eq!(merged.header, header("first"));
-    assert_eq!((merged.lines, merged.bytes, merged.torn_bytes, merged.errors), (2, 40, 6, 8));
+    assert_eq!((merged.lines, merged.bytes, merged.truncated_bytes, merged.errors), (2, 40, 6, 8));
     let mut merged = Summary::default();
     merged.merge(part("second"));
     assert_eq!(merged.header, header("second"));
@@ -312,7 +321,7 @@ fn hostile_names_stay_harmless_and_on_their_rows() {
 
 #[test]
 fn broken_traces_are_said_to_be_broken() {
-    let broken = Summary { errors: 2, torn_bytes: 17, ..Summary::default() };
+    let broken = Summary { errors: 2, truncated_bytes: 17, ..Summary::default() };
     let shown = Summary { events: 1, ..broken.clone() }.to_string();
     assert!(shown.lines().next().unwrap().ends_with("errors 2, bytes of a torn end 17"), "{shown}");
     assert!(shown.contains("no header could be read") && shown.contains("ends without a run_ended"), "{shown}");
@@ -329,17 +338,37 @@ fn reading_goes_on_past_faults_and_counts_them() {
         "{HEADER}\n\n{{\"event\":\"task_cancelled\",\"id\":1}}\nnonsense\r\n{{\"event\":\"task_cancelled\",\"id\":2}}\n{{\"ev"
     );
     let mut positions = Vec::new();
-    let summary = Summary::read(TraceReader::new(trace.as_bytes()), |error| positions.push(error.position().line));
+    let summary = Summary::read(&mut TraceReader::new(trace.as_bytes()), |error| positions.push(error.position().line));
     assert_eq!(positions, [4, 6]);
     assert_eq!((summary.lines, summary.events, summary.bytes), (6, 2, trace.len() as u64));
-    assert_eq!((summary.errors, summary.torn_bytes), (1, 4));
+    assert_eq!((summary.errors, summary.truncated_bytes), (1, 4));
     assert_eq!(summary.header.map(|header| header.entry).as_deref(), Some("main"));
 }
 
 #[test]
 fn a_header_below_a_foreign_line_is_found() {
     let trace = format!("hello\n{HEADER}\n");
-    let summary = Summary::read(TraceReader::new(trace.as_bytes()), |_| ());
+    let summary = Summary::read(&mut TraceReader::new(trace.as_bytes()), |_| ());
     assert_eq!((summary.errors, summary.events), (1, 0));
     assert!(summary.header.is_some());
+}
+
+#[test]
+fn refused_calls_have_no_part_in_quantiles() {
+    let summary = of(&[call(READ, 0, false, None), call(READ, 0, false, None), call(READ, 70, true, DONE)]);
+    let row = summary.operations()[0];
+    assert_eq!([row.wait_p50_ns, row.wait_p99_ns, row.wait_max_ns], [Some(70); 3]);
+    let summary = of(&[call(READ, 0, false, None)]);
+    assert_eq!(summary.operations()[0].wait_p50_ns, None);
+    assert!(summary.to_string().contains(" 0 ns    -    -    -\n"), "{summary}");
+}
+
+#[test]
+fn cpu_time_is_unknown_where_waits_exceed_the_time() {
+    let exit = |cpu, wait| {
+        let [cpu, wait] = [cpu, wait].map(Duration::from_nanos);
+        of(&[TraceEvent::EntryExit { module: "m", function: "f", cpu, wait }]).to_string()
+    };
+    assert!(exit(0, 9).contains("m.f    unknown  9 ns"), "{}", exit(0, 9));
+    assert!(exit(0, 0).contains("m.f    0 ns  0 ns"), "{}", exit(0, 0));
 }

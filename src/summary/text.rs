@@ -3,9 +3,10 @@
 use std::fmt;
 
 use super::table::{Table, name};
-use super::units::duration;
-use super::{Calls, Collections, Outcome, Summary, TaskEnd, Tasks, escaped, nanoseconds};
+use super::{Calls, Collections, RunEnd, Summary, TaskEnd, TaskTotals};
+use crate::display::{cpu_time, duration, escaped};
 use crate::event::TraceHeader;
+use crate::line::number::nanoseconds;
 
 /// Everything that a trace names is shown with its control characters escaped, each name on one row.
 impl fmt::Display for Summary {
@@ -29,13 +30,13 @@ impl fmt::Display for Summary {
 
 impl Summary {
     fn fmt_trace(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { events, lines, bytes, errors, torn_bytes, .. } = self;
+        let Self { events, lines, bytes, errors, truncated_bytes, .. } = self;
         write!(f, "{}: events {events}, lines {lines}, bytes {bytes}", escaped(&self.file))?;
         if *errors > 0 {
             write!(f, ", errors {errors}")?;
         }
-        if *torn_bytes > 0 {
-            write!(f, ", bytes of a torn end {torn_bytes}")?;
+        if *truncated_bytes > 0 {
+            write!(f, ", bytes of a torn end {truncated_bytes}")?;
         }
         writeln!(f, "\n")
     }
@@ -53,14 +54,14 @@ impl Summary {
 
     fn fmt_outcome(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.outcome {
-            Some(Outcome { name, message: Some(message) }) => writeln!(f, "outcome      {name}: {}", escaped(message)),
-            Some(Outcome { name, message: None }) => writeln!(f, "outcome      {name}"),
+            Some(RunEnd { name, message: Some(message) }) => writeln!(f, "outcome      {name}: {}", escaped(message)),
+            Some(RunEnd { name, message: None }) => writeln!(f, "outcome      {name}"),
             None => writeln!(f, "outcome      none: the trace ends without a run_ended"),
         }
     }
 
     fn fmt_figures(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Tasks { spawned, completed, cancelled, cpu_ns } = self.tasks;
+        let TaskTotals { spawned, completed, cancelled, cpu_ns } = self.tasks;
         let cpu = duration(cpu_ns);
         write!(f, "tasks        spawned {spawned}, completed {completed}, cancelled {cancelled}, ")?;
         writeln!(f, "cpu {cpu} (without the entry)")?;
@@ -100,7 +101,7 @@ impl Summary {
     fn fmt_entries(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut table = Table::<3, 1>::new(["entry", "cpu", "wait"]);
         for row in self.entries() {
-            table.push([path(row.module, row.function), duration(row.cpu_ns), duration(row.wait_ns)]);
+            table.push([path(row.module, row.function), cpu_time(row.cpu_ns, row.wait_ns), duration(row.wait_ns)]);
         }
         fmt_table(f, &table)
     }
@@ -119,7 +120,8 @@ impl Summary {
         let mut table = Table::<9, 2>::new(titles);
         for row in self.operations() {
             let [granted, refused, failed] = [row.granted, row.refused, row.failed].map(|count| count.to_string());
-            let [p50, p99, max] = [row.wait_p50_ns, row.wait_p99_ns, row.wait_max_ns].map(|wait| duration(wait.into()));
+            let [p50, p99, max] = [row.wait_p50_ns, row.wait_p99_ns, row.wait_max_ns]
+                .map(|wait| wait.map_or_else(|| "-".to_owned(), |wait| duration(wait.into())));
             let operation = path(row.module, row.op);
             let wait = duration(row.wait_ns);
             table.push([operation, name(row.capability), granted, refused, failed, wait, p50, p99, max]);
@@ -159,7 +161,7 @@ impl Summary {
         let mut table = Table::<7, 0>::new(["task", "granted", "refused", "failed", "wait", "cpu", "end"]);
         for row in self.by_task.longest_waits::<SHOWN_TASKS>() {
             let [granted, refused, failed] = [row.granted, row.refused, row.failed].map(|count| count.to_string());
-            let cpu = row.cpu_ns.map_or_else(|| "-".to_owned(), |cpu| duration(cpu.into()));
+            let cpu = row.cpu_ns.map_or_else(|| "-".to_owned(), |cpu| cpu_time(cpu.into(), row.wait_ns));
             let end = row.end.map_or("-", TaskEnd::as_str).to_owned();
             table.push([row.task.to_string(), granted, refused, failed, duration(row.wait_ns), cpu, end]);
         }

@@ -30,22 +30,22 @@ impl Waits {
         self.max = self.max.max(more.max);
     }
 
-    pub(super) fn max(&self) -> u64 {
-        self.max
+    /// Returns the longest wait, if there is any.
+    pub(super) fn max(&self) -> Option<u64> {
+        (self.count > 0).then_some(self.max)
     }
 
-    /// The wait at that percentile's nearest rank: never less than the exact one, and less than one percent more. 0 without
-    /// any wait.
-    pub(super) fn percentile(&self, percent: u8) -> u64 {
+    /// Returns the wait at the percentile's nearest rank, rounded up by less than one percent. `None` without any wait.
+    pub(super) fn percentile(&self, percent: u8) -> Option<u64> {
         let rank = (u128::from(self.count) * u128::from(percent)).div_ceil(100);
         let mut seen = 0;
         for (end, count) in &self.buckets {
             seen += u128::from(*count);
             if seen >= rank {
-                return self.max.min(*end);
+                return Some(self.max.min(*end));
             }
         }
-        0
+        None
     }
 }
 
@@ -76,11 +76,11 @@ mod tests {
     fn assert_within_one_percent(waits: &[u64]) {
         let all = of(waits.iter().copied());
         for percent in 1..=100 {
-            let (found, exact) = (all.percentile(percent), exact(waits, percent.into()));
+            let (found, exact) = (all.percentile(percent).unwrap(), exact(waits, percent.into()));
             assert!(found >= exact && found - exact <= exact / 100, "p{percent}: {found} for {exact}");
-            assert!(found <= all.max());
+            assert!(Some(found) <= all.max());
         }
-        assert_eq!(Some(&all.max()), waits.iter().max());
+        assert_eq!(all.max(), waits.iter().max().copied());
     }
 
     #[test]
@@ -96,12 +96,12 @@ mod tests {
 
     #[test]
     fn the_edges() {
-        assert_eq!((of([]).percentile(50), of([]).max()), (0, 0));
-        assert_eq!((of([0]).percentile(99), of([0]).max()), (0, 0));
-        assert_eq!(of([u64::MAX]).percentile(50), u64::MAX);
-        assert_eq!(of([u64::MAX - 1]).percentile(99), u64::MAX - 1);
-        assert_eq!(of([0, u64::MAX]).percentile(50), 0);
-        assert_eq!(of([1_000_001]).percentile(50), 1_000_001);
+        assert_eq!((of([]).percentile(50), of([]).max()), (None, None));
+        assert_eq!((of([0]).percentile(99), of([0]).max()), (Some(0), Some(0)));
+        assert_eq!(of([u64::MAX]).percentile(50), Some(u64::MAX));
+        assert_eq!(of([u64::MAX - 1]).percentile(99), Some(u64::MAX - 1));
+        assert_eq!(of([0, u64::MAX]).percentile(50), Some(0));
+        assert_eq!(of([1_000_001]).percentile(50), Some(1_000_001));
     }
 
     #[test]

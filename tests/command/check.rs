@@ -176,3 +176,12 @@ fn each_file_is_checked_and_the_worst_decides() {
     assert_eq!((run.code, run.stdout), (Some(2), format!("{bad_line}{good_line}")));
     assert_eq!(run.stderr.lines().count(), 2, "{}", run.stderr);
 }
+
+/// A fault of the source is no unreadable line.
+#[test]
+fn a_source_of_which_nothing_can_be_read_has_no_count_of_lines() {
+    // Gzip data with a block of five bytes, cut off behind it.
+    let cut = b"\x1f\x8b\x08\0\0\0\0\0\0\xff\0\x05\0\xfa\xff{\"eve";
+    let run = run_on_stdin(cut, &["check"]);
+    assert_eq!((run.code, run.stdout.as_str()), (Some(1), "-: nothing could be read\n"), "{}", run.stderr);
+}

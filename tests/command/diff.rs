@@ -77,8 +77,9 @@ fn as_json_each_difference_is_an_object() {
     let objects: Vec<serde_json::Value> =
         run.stdout.lines().map(|line| serde_json::from_str(line).expect("an object")).collect();
     assert_eq!(objects.len(), 2);
-    assert_eq!((&objects[0]["kind"], &objects[0]["path"]), (&"changed".into(), &"args[0]".into()));
-    assert_eq!((&objects[0]["was"], &objects[0]["is"]), (&"\"b\"".into(), &"\"c\"".into()));
+    assert_eq!((&objects[0]["kind"], &objects[0]["more"]), (&"changed".into(), &0.into()));
+    let part = serde_json::json!({"path": "args[0]", "was": "\"b\"", "is": "\"c\""});
+    assert_eq!(objects[0]["parts"], serde_json::json!([part]));
     assert_eq!((&objects[0]["first"]["line"], &objects[0]["first"]["call_in_task"]), (&3.into(), &2.into()));
     assert_eq!(objects[1], serde_json::json!({"kind": "compared", "differences": 1, "calls": 2, "unchecked": 0}));
 }

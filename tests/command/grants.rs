@@ -14,11 +14,11 @@ fn what_the_known_run_needed() {
         run.assert_clean();
         let expected = json!({
             "needed": {
-                "console.write": {"console.print": 100},
-                "documents.read": {"documents.read": 2},
-                "process.exit": {"process.exit": 1},
+                "console.write": {"console": {"print": 100}},
+                "documents.read": {"documents": {"read": 2}},
+                "process.exit": {"process": {"exit": 1}},
             },
-            "refused": {"documents.read": {"documents.read": 1}},
+            "refused": {"documents.read": {"documents": {"read": 1}}},
             "granted_unused": null,
         });
         assert_eq!(serde_json::from_str::<Value>(&run.stdout).unwrap(), expected);
@@ -84,7 +84,7 @@ fn hostile_names() {
         let run = run_on(&trace, &[&["grants"], form].concat());
         run.assert_clean();
         assert_eq!(run.stdout.lines().count(), rows, "{}", run.stdout);
-        let harmful = run.stdout.chars().find(|c| *c != '\n' && cove_trace::summary::is_unsafe_to_show(*c));
+        let harmful = run.stdout.chars().find(|c| *c != '\n' && cove_trace::display::is_unsafe_to_show(*c));
         assert_eq!(harmful, None, "{:?}", run.stdout);
     }
 }
@@ -100,4 +100,16 @@ fn faults_are_said_and_the_rest_taken() {
     assert!(run.stdout.contains("documents.read  2 calls"), "{}", run.stdout);
     let run = place.run(["grants", "missing.jsonl"]);
     assert_eq!((run.code, run.stdout.as_str()), (Some(2), ""));
+}
+
+#[test]
+fn operations_with_dots_in_their_names_are_counted_apart() {
+    let calls = [("a.b", "c"), ("a", "b.c"), ("a", "b.c")]
+        .map(|(module, op)| call(CallSite::new(module, op, "x"), 1, &[], None));
+    let trace = record(ValueCapture::Full, &calls);
+    let run = run_on(&trace, &["grants", "--json"]);
+    let given: Value = serde_json::from_str(&run.stdout).unwrap();
+    assert_eq!(given["needed"], json!({"x": {"a": {"b.c": 2}, "a.b": {"c": 1}}}));
+    let run = run_on(&trace, &["grants"]);
+    assert!(run.stdout.contains("    a.\"b.c\"  2 calls\n    \"a.b\".c  1 call\n"), "{}", run.stdout);
 }

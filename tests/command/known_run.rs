@@ -118,7 +118,7 @@ pub(crate) const KNOWN_EVENTS: u64 = 9 + 100 + 5;
 /// The known run's figures, but for the quantiles over the hundred calls, which are rounded.
 pub(crate) fn known_figures(file: &str, bytes: usize) -> Value {
     json!({
-        "file": file, "lines": KNOWN_EVENTS + 1, "events": KNOWN_EVENTS, "bytes": bytes, "torn_bytes": 0, "errors": 0,
+        "file": file, "lines": KNOWN_EVENTS + 1, "events": KNOWN_EVENTS, "bytes": bytes, "truncated_bytes": 0, "errors": 0,
         "header": {"version": 4, "backend": "vm", "values": "full", "entry": "main.cove", "args": ["--fast", NASTY]},
         "tasks": {"spawned": 2, "completed": 1, "cancelled": 1, "cpu_ns": 1u64 << 60},
         "calls": {"granted": 103, "refused": 1, "failed": 1, "not_recordable": 1, "wait_ns": 5_050_101},
@@ -127,6 +127,7 @@ pub(crate) fn known_figures(file: &str, bytes: usize) -> Value {
             {"capability": "documents.read", "granted": 2, "refused": 1, "failed": 1, "wait_ns": 100},
             {"capability": "process.exit", "granted": 1, "refused": 0, "failed": 0, "wait_ns": 1},
         ],
+        "quantile_error_percent": 1,
         "operations": [
             {"module": "console", "op": "print", "capability": "console.write", "granted": 100, "refused": 0, "failed": 0,
              "wait_ns": 5_050_000, "wait_p50_ns": null, "wait_p99_ns": null, "wait_max_ns": 100_000},

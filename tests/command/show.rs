@@ -1,6 +1,6 @@
 //! `cove-trace show`.
 
-use cove_trace::summary::is_unsafe_to_show;
+use cove_trace::display::is_unsafe_to_show;
 use cove_trace::{CallSite, RecordedField, RecordedStruct, RecordedValue, ValueCapture};
 
 use crate::harness::{Place, Run, command};
@@ -46,17 +46,17 @@ fn parts_stand_with_their_paths() {
     for row in [
         "  wait            30 ns (30 ns)",
         "  args[0]: enum Option.Some",
-        "    args[0].payload[0]: struct Point",
+        "    .payload[0]: struct Point",
         "  args[1]: Int -9223372036854775808",
-        "    outcome.items[5]: Float 1e16",
-        "    outcome.items[6]: opaque Float shown as NaN",
-        "    outcome.items[7]: Duration -5 ns (-5 ns)",
-        "    outcome.items[9]: resource File -1",
-        "    outcome.items[10]: redacted Token",
+        "    .items[5]: Float 1e16",
+        "    .items[6]: opaque Float shown as NaN",
+        "    .items[7]: Duration -5 ns (-5 ns)",
+        "    .items[9]: resource File -1",
+        "    .items[10]: redacted Token",
     ] {
         assert!(run.stdout.lines().any(|shown| shown == row), "{row} in\n{}", run.stdout);
     }
-    assert!(run.stdout.contains("\n      args[0].payload[0].fields.: Array of 0\n"), "{}", run.stdout);
+    assert!(run.stdout.contains("\n      .fields.: Array of 0\n"), "{}", run.stdout);
 }
 
 #[test]
@@ -81,7 +81,8 @@ fn a_deep_value() {
     trace.extend_from_slice(call.as_bytes());
     let run = show(&trace, 2);
     run.assert_clean();
-    assert!(run.stdout.contains(&format!("args[0]{}: Unit\n", ".items[0]".repeat(127))));
+    assert!(run.stdout.contains("\n  args[0]: Array of 1\n    .items[0]: Array of 1\n"));
+    assert!(run.stdout.contains(&format!("\n{}.items[0]: Unit\n", "  ".repeat(128))));
 }
 
 #[test]

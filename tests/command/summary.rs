@@ -100,7 +100,7 @@ fn damage_in_the_middle_is_said_and_the_rest_counted() {
     assert!(run.stderr.starts_with("run.jsonl:5:1: error: "), "{}", run.stderr);
     assert_eq!(run.stderr.lines().count(), 1);
     let figures = figures(&run);
-    assert_eq!((&figures["errors"], &figures["torn_bytes"]), (&json!(1), &json!(0)));
+    assert_eq!((&figures["errors"], &figures["truncated_bytes"]), (&json!(1), &json!(0)));
     assert_eq!((&figures["events"], &figures["lines"]), (&json!(KNOWN_EVENTS - 1), &json!(KNOWN_EVENTS + 1)));
     assert_eq!(figures["calls"]["granted"], 102);
 }
@@ -115,7 +115,7 @@ fn a_torn_end_is_told_apart_from_damage() {
     assert_eq!(run.code, Some(1));
     assert!(run.stderr.starts_with(&said), "{} for {said}", run.stderr);
     let figures = figures(&run);
-    assert_eq!((&figures["errors"], &figures["torn_bytes"]), (&json!(0), &json!(last_line)));
+    assert_eq!((&figures["errors"], &figures["truncated_bytes"]), (&json!(0), &json!(last_line)));
     assert_eq!((&figures["events"], &figures["lines"]), (&json!(KNOWN_EVENTS - 1), &json!(KNOWN_EVENTS + 1)));
     assert_eq!(figures["bytes"], torn.len());
     assert_eq!(figures["outcome"], json!(null));

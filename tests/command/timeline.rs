@@ -167,7 +167,7 @@ fn one_event_is_one_row_whatever_it_holds() {
         let run = run_on(record(ValueCapture::Full, &events), args);
         run.assert_clean();
         assert_eq!(run.stdout.lines().count(), 1 + events.len(), "{}", run.stdout);
-        let harmful = run.stdout.chars().find(|c| *c != '\n' && cove_trace::summary::is_unsafe_to_show(*c));
+        let harmful = run.stdout.chars().find(|c| *c != '\n' && cove_trace::display::is_unsafe_to_show(*c));
         assert_eq!(harmful, None, "{:?}", run.stdout);
     }
 }
@@ -247,7 +247,7 @@ fn a_wait_is_exact_where_a_program_reads_it() {
     let events = [call(PRINT, u64::MAX, &[], None), call(PRINT, 1_234_567, &[], None), SUCCESS];
     let trace = record(ValueCapture::Full, &events);
     let rows = rows_in("200", &trace, &[]);
-    assert!(rows[1].contains("5124095h34m") && rows[2].contains("1.23 ms"), "{rows:?}");
+    assert!(rows[1].contains("5124095h35m") && rows[2].contains("1.23 ms"), "{rows:?}");
     let run = run_on(&trace, &["timeline", "--json"]);
     assert!(run.stdout.contains("\"wait_ns\":18446744073709551615") && run.stdout.contains("\"wait_ns\":1234567"));
 }

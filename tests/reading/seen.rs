@@ -27,7 +27,7 @@ impl From<ReadError> for Seen {
             ReadErrorKind::Io(error) => Fault::Io(error.kind()),
             ReadErrorKind::Line(error) => Fault::Line(error.kind()),
             ReadErrorKind::LineTooLong { .. } => Fault::TooLong,
-            ReadErrorKind::Torn { bytes } => Fault::Torn { bytes: *bytes },
+            ReadErrorKind::Truncated { bytes } => Fault::Torn { bytes: *bytes },
             other => unreachable!("{other:?}"),
         };
         Self::Fault(error.position(), fault)

@@ -31,7 +31,7 @@ fn each_kind_of_outcome_has_its_answer() {
     assert!(!replay.has_calls_left(0));
     let conclusion = replay.finish(RunOutcome::Success, None);
     assert_eq!(conclusion.verdict, Verdict::Reproduced);
-    assert_eq!((conclusion.calls_asked, conclusion.calls_recorded, conclusion.unchecked), (5, 5, 0));
+    assert_eq!((conclusion.calls_used, conclusion.calls_recorded, conclusion.unchecked), (5, 5, 0));
     assert_eq!(conclusion.to_string(), "As recorded, to the end: 5 calls");
 }
 
@@ -122,10 +122,10 @@ fn an_operation_of_the_interpreters_own_is_compared_and_performed() {
         .gave(0, "tasks.spawn", &[Text("scope")], RecordedValue::Opaque(&task))
         .any_call(0, "tasks.spawn", false, &[Text("other")], None)
         .ended();
-    let replay = opened(&trace).performing("tasks");
+    let replay = opened(&trace).passthrough("tasks");
     assert_eq!(ask(&replay, 0, "tasks.spawn", &[Text("scope")]), Ok(Answer::Perform));
     assert_eq!(ask(&replay, 0, "tasks.spawn", &[Text("other")]), Ok(Answer::NotGranted));
-    assert!(ask(&opened(&trace).performing("tasks"), 0, "tasks.spawn", &[Text("else")]).is_err());
+    assert!(ask(&opened(&trace).passthrough("tasks"), 0, "tasks.spawn", &[Text("else")]).is_err());
     assert!(ask(&opened(&trace), 0, "tasks.spawn", &[Text("scope")]).is_err());
 }
 
@@ -172,7 +172,7 @@ fn a_value_that_panics_is_a_divergence_and_no_panic() {
     let replay = opened(&trace);
     let divergence = replay.call(0, site("console.log"), &[RecordedValue::Live(&Panicking)]).unwrap_err();
     assert_eq!(divergence.path(), Some("args[0]"));
-    assert_eq!(divergence.asked(), "<Broken: failed while being written>");
+    assert_eq!(divergence.actual(), "<Broken: failed while being written>");
 }
 
 #[test]
@@ -180,5 +180,5 @@ fn a_capability_is_part_of_a_call() {
     let trace = Recorded::full().gave(0, "console.log", &[], Unit).ended();
     let divergence = opened(&trace).call(0, CallSite::new("console", "log", "root"), &[]).unwrap_err();
     assert_eq!(divergence.path(), Some("capability"));
-    assert_eq!((divergence.recorded(), divergence.asked()), ("console", "root"));
+    assert_eq!((divergence.recorded(), divergence.actual()), ("console", "root"));
 }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use cove_trace::replay::{DivergenceKind, LiveCheck, Tasks, Verdict};
+use cove_trace::replay::{DivergenceKind, LiveCheck, TaskMatching, Verdict};
 use cove_trace::{
     HostCall, HostOutcome, RecordedResource, RecordedValue, Replay, RunOutcome, TraceEvent, TraceSink, TraceValue,
     ValueWriter,
@@ -129,7 +129,7 @@ fn what_differs_by_more_than_a_value_is_found() {
         live(&check, 0, operation, granted, args, outcome);
         let divergence = check.divergence().expect("a divergence").clone();
         assert_eq!((divergence.kind(), divergence.path()), (kind, path));
-        assert_eq!((divergence.recorded(), divergence.asked()), (recorded, asked));
+        assert_eq!((divergence.recorded(), divergence.actual()), (recorded, asked));
         assert_eq!(divergence.line(), Some(2));
         // What follows changes nothing of that.
         live(&check, 0, "files.read", true, &[Text("a")], value(Text("")));
@@ -148,7 +148,7 @@ fn a_check_is_not_passed_by_doing_less_more_or_ending_otherwise() {
 
     let check = checked(&trace);
     end(&check, RunOutcome::Success);
-    assert_eq!(kind(check), Some(DivergenceKind::NothingAsked));
+    assert_eq!(kind(check), Some(DivergenceKind::NoCalls));
 
     let check = checked(&trace);
     read(&check);
@@ -170,7 +170,7 @@ fn a_check_is_not_passed_by_doing_less_more_or_ending_otherwise() {
 #[test]
 fn spawns_are_told_by_the_runs_events() {
     let trace = Recorded::redacted().spawned(4, 0, "s").gave(4, "a.b", &[], Unit).completed(4).ended();
-    let check = checked(&trace).tasks(Tasks::ByScope);
+    let check = checked(&trace).tasks(TaskMatching::ByScope);
     check.record(&TraceEvent::TaskSpawned { id: 9, parent: Some(0), scope: "s" });
     live(&check, 9, "a.b", true, &[], Some(HostOutcome::Value(Unit)));
     end(&check, RunOutcome::Success);

@@ -27,7 +27,7 @@ fn call_57_of_100_that_differs_deep_in_its_second_argument_is_said_to_the_field(
     assert_eq!((divergence.call_in_task(), divergence.call_in_trace()), (Some(57), Some(58)));
     assert_eq!(divergence.line(), Some(59));
     assert_eq!(divergence.path(), Some("args[1].fields.token"));
-    assert_eq!((divergence.recorded(), divergence.asked()), ("\"abc\"", "\"abd\""));
+    assert_eq!((divergence.recorded(), divergence.actual()), ("\"abc\"", "\"abd\""));
     let [first, second] = divergence.before() else { panic!("two calls: {:?}", divergence.before()) };
     for (before, call, line) in [(first, 55, 57), (second, 56, 58)] {
         let shown = format!("http.send({call}, Request {{ url: \"/\", token: \"abc\" }}) -> 200");
@@ -52,7 +52,7 @@ fn the_first_divergence_is_the_report() {
     let conclusion = replay.finish(RunOutcome::Error, Some("replay diverged"));
     assert_eq!(conclusion.verdict, Verdict::Diverged);
     assert_eq!(conclusion.divergences, [first]);
-    assert_eq!((conclusion.calls_asked, conclusion.unused), (1, 4));
+    assert_eq!((conclusion.calls_used, conclusion.unused), (1, 4));
 }
 
 #[test]
@@ -63,15 +63,15 @@ fn each_kind_of_divergence_at_a_call() {
 
     let divergence = diverging(&opened(&trace()), 0, "list.fold", &[Int(1)]);
     assert_eq!((divergence.kind(), divergence.path()), (DivergenceKind::OtherCall, None));
-    assert_eq!((divergence.recorded(), divergence.asked()), ("list.map(1)", "list.fold(1)"));
+    assert_eq!((divergence.recorded(), divergence.actual()), ("list.map(1)", "list.fold(1)"));
 
     let divergence = diverging(&opened(&trace()), 0, "list.map", &[]);
     assert_eq!((divergence.kind(), divergence.path()), (DivergenceKind::OtherArguments, Some("args[0]")));
-    assert_eq!((divergence.recorded(), divergence.asked()), ("1", "(nothing)"));
+    assert_eq!((divergence.recorded(), divergence.actual()), ("1", "(nothing)"));
 
     let divergence = diverging(&opened(&trace()), 0, "list.map", &[Int(1), Int(2)]);
     assert_eq!(divergence.path(), Some("args[1]"));
-    assert_eq!((divergence.recorded(), divergence.asked()), ("(nothing)", "2"));
+    assert_eq!((divergence.recorded(), divergence.actual()), ("(nothing)", "2"));
 
     let divergence = diverging(&opened(&trace()), 0, "list.map", &[Int(1)]);
     assert_eq!((divergence.kind(), divergence.path()), (DivergenceKind::Unanswerable, Some("outcome.value.items[0]")));
@@ -87,7 +87,7 @@ fn a_replay_that_asked_nothing_is_no_success() {
     let replay = opened(&Recorded::full().gave(0, "console.log", &[], Unit).ended());
     let conclusion = replay.finish(RunOutcome::Success, None);
     assert_eq!(conclusion.verdict, Verdict::Diverged);
-    assert_eq!(conclusion.divergence().unwrap().kind(), DivergenceKind::NothingAsked);
+    assert_eq!(conclusion.divergence().unwrap().kind(), DivergenceKind::NoCalls);
 
     // Not of a cut trace either, nor of one whose only task was stopped.
     let replay = opened(&Recorded::full().gave(0, "console.log", &[], Unit).cut());

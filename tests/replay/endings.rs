@@ -1,6 +1,6 @@
 //! How a run ended, beside how it was recorded to; and recordings that go no further than they go.
 
-use cove_trace::replay::{Answer, Completeness, Conclusion, DivergenceKind, Verdict};
+use cove_trace::replay::{Answer, Completeness, DivergenceKind, ReplayReport, Verdict};
 use cove_trace::{Replay, RunOutcome};
 
 use crate::recorded::{Int, Recorded, Unit, ask, diverging, opened};
@@ -17,7 +17,7 @@ fn asked_once(trace: &[u8]) -> Replay {
 
 /// Why the recording ended too early, the task that asked for more, and the number of that call.
 #[track_caller]
-fn incomplete(conclusion: &Conclusion) -> (Completeness, Option<u64>, Option<u64>) {
+fn incomplete(conclusion: &ReplayReport) -> (Completeness, Option<u64>, Option<u64>) {
     let Verdict::Incomplete(incomplete) = conclusion.verdict else { panic!("not incomplete: {conclusion}") };
     (incomplete.reason, incomplete.task, incomplete.call_in_task)
 }
@@ -37,7 +37,7 @@ fn another_outcome_or_message_at_the_end_is_a_divergence() {
         let found = conclusion.divergence();
         assert!(found.is_none_or(|found| found.kind() == DivergenceKind::EndedDifferently));
         assert!(found.is_none_or(|found| found.line() == Some(4)));
-        assert_eq!(found.map(|found| (found.path().unwrap(), found.recorded(), found.asked())), expected);
+        assert_eq!(found.map(|found| (found.path().unwrap(), found.recorded(), found.actual())), expected);
     }
 }
 
@@ -54,7 +54,8 @@ fn how_it_ended_says_more_than_what_was_left() {
 #[test]
 fn a_cut_trace_is_incomplete_where_it_ends() {
     let trace = one_call().cut();
-    for (trace, reason) in [(&trace[..], Completeness::Cut), (&[&trace[..], b"{\"event"].concat(), Completeness::Torn)]
+    for (trace, reason) in
+        [(&trace[..], Completeness::Cut), (&[&trace[..], b"{\"event"].concat(), Completeness::Truncated)]
     {
         let replay = asked_once(trace);
         assert_eq!(ask(&replay, 0, "a.b", &[]), Ok(Answer::Incomplete));

@@ -49,8 +49,8 @@ fn a_redacted_trace_is_refused_before_anything_else_of_it_is_read() {
 
 #[test]
 fn another_entry_is_refused() {
-    let replay = opened(&trace()).of_entry("main.cove").unwrap();
-    let error = replay.of_entry("other\u{1b}.cove").unwrap_err();
+    let replay = opened(&trace()).require_entry("main.cove").unwrap();
+    let error = replay.require_entry("other\u{1b}.cove").unwrap_err();
     assert_eq!(
         error.to_string(),
         "expected a trace of the entry \"other\\u{1b}.cove\", found one of \"main.cove\": replay that entry, or record \
@@ -77,14 +77,14 @@ fn a_torn_end_is_no_reason_to_refuse() {
     let trace = trace();
     let torn = &trace[..trace.len() - 10];
     let replay = opened(torn);
-    assert_eq!(replay.completeness(), Completeness::Torn);
+    assert_eq!(replay.completeness(), Completeness::Truncated);
     assert_eq!(replay.calls_recorded(), 1);
     assert_eq!(replay.recorded_end(), None);
     // The reader's own view of it.
     let mut reader = TraceReader::new(torn);
     let error =
         std::iter::from_fn(|| reader.next_event().map(|event| event.map(drop)).transpose()).find_map(Result::err);
-    assert!(error.is_some_and(|error| matches!(error.kind(), ReadErrorKind::Torn { .. })));
+    assert!(error.is_some_and(|error| matches!(error.kind(), ReadErrorKind::Truncated { .. })));
 }
 
 #[test]

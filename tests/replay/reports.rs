@@ -33,7 +33,7 @@ fn other_arguments() {
   where     call 4 of the entry, call 4 of the trace, line 5
   differs   args[1].fields.limit
   recorded  10
-  asked     100
+  actual    100
 
   before it, as recorded:
     call 2, line 3: files.read("old.txt") -> error: no such file
@@ -52,7 +52,7 @@ fn another_call() {
 
   where     call 2 of the entry, call 2 of the trace, line 3
   recorded  files.read("old.txt")
-  asked     files.list()
+  actual    files.list()
 
   before it, as recorded:
     call 1, line 2: console.log("it begins") -> ()
@@ -70,7 +70,7 @@ fn one_call_too_many() {
 
   where     call 2 of task 3
   recorded  nothing more: task 3 made 1 call
-  asked     queue.poll()
+  actual    queue.poll()
 
   before it, as recorded:
     call 1, line 3: queue.poll() -> 7
@@ -88,7 +88,7 @@ fn another_task() {
   where     call 1 of task 2, recorded as task 1, call 1 of the trace, line 2
   differs   task
   recorded  task 1: a.b(1)
-  asked     task 2: a.b(2)
+  actual    task 2: a.b(2)
 
   The trace does not say where the entry was entered. If it is a flight recorder's dump, its beginning is missing, and it \
          can't be replayed.
@@ -99,7 +99,7 @@ fn another_task() {
         "task 9 called a.b, and the recording has no such task
 
   recorded  no task with the id 9
-  asked     a.b(2)
+  actual    a.b(2)
 "
     );
 }
@@ -115,9 +115,9 @@ fn a_result_that_is_missing() {
   where     call 1 of the entry, call 1 of the trace, line 2
   differs   outcome.value
   recorded  opaque Closure
-  asked     list.sorter()
+  actual    list.sorter()
 
-  An operation that the interpreter itself performs (spawning a task, say) is named to the replay with `performing`.
+  An operation that the interpreter itself performs (spawning a task, say) is named to the replay with `passthrough`.
 "
     );
 }
@@ -132,7 +132,7 @@ fn an_end_too_soon() {
 
   where     call 2 of the entry, call 2 of the trace, line 3
   recorded  files.read("old.txt")
-  asked     nothing
+  actual    nothing
 
   before it, as recorded:
     call 1, line 2: console.log("it begins") -> ()
@@ -145,7 +145,7 @@ fn an_end_too_soon() {
   where     line 6
   differs   outcome
   recorded  success
-  asked     error: "it broke"
+  actual    error: "it broke"
 
   3 recorded calls were not asked for.
 "#
@@ -155,7 +155,7 @@ fn an_end_too_soon() {
         "the run ended without a single host call, so nothing was compared
 
   recorded  4 calls
-  asked     nothing
+  actual    nothing
 
   Is the replay in the place of the host, and is it the same program?
 "
@@ -169,7 +169,7 @@ fn long_texts_are_shown_where_they_differ() {
     let replay = opened(&Recorded::full().gave(0, "console.log", &[Text(&recorded)], Unit).ended());
     let divergence = diverging(&replay, 0, "console.log", &[Text(&asked)]);
     assert_eq!(divergence.recorded(), r#"…" text, here it says one thing and on it goes and on it goes and on it …"#);
-    assert_eq!(divergence.asked(), r#"…" text, here it says another and on it goes and on it goes and on it go…"#);
+    assert_eq!(divergence.actual(), r#"…" text, here it says another and on it goes and on it goes and on it go…"#);
 }
 
 #[test]
@@ -202,4 +202,15 @@ fn nothing_in_a_report_acts_on_a_terminal() {
         assert!(report.chars().all(|c| c == '\n' || (!c.is_control() && c != '\u{202e}')), "{report:?}");
         assert!(report.contains(r"\u{1b}[31m\n"), "{report}");
     }
+}
+
+#[test]
+fn a_sign_tells_calls_apart_that_look_alike() {
+    let replay = || opened(&Recorded::full().gave(0, "a.f", &[Text("K")], Unit).ended());
+    let divergence = diverging(&replay(), 0, "a.f", &[Text("\u{212a}")]);
+    assert_eq!(divergence.recorded(), r#""K" (U+004B at character 1)"#);
+    assert_eq!(divergence.actual(), "\"\u{212a}\" (U+212A at character 1)");
+    let divergence = diverging(&replay(), 0, "\u{430}.f", &[Text("K")]);
+    assert_eq!(divergence.recorded(), r#"a.f("K") (U+0061 at character 1)"#);
+    assert_eq!(divergence.actual(), "\u{430}.f(\"K\") (U+0430 at character 1)");
 }

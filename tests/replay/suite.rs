@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use cove_trace::replay::suite::{Outcome, Suite, UPDATE};
+use cove_trace::replay::suite::{Suite, TraceResult, UPDATE};
 
 struct Directory(PathBuf);
 
@@ -35,7 +35,7 @@ fn each_trace_has_its_result() {
         |_, _| panic!("nothing is recorded"),
     );
     let outcomes: Vec<_> = results.traces.iter().map(|(_, outcome)| outcome.clone()).collect();
-    assert_eq!(outcomes, [Outcome::Passed, Outcome::Failed("it is bad".into())]);
+    assert_eq!(outcomes, [TraceResult::Passed, TraceResult::Failed("it is bad".into())]);
     assert!(!results.passed());
     let (a, b) = (directory.0.join("a.jsonl"), directory.0.join("b.jsonl"));
     let expected = format!("passed  {}\nFAILED  {}\n\n{}:\nit is bad\n", a.display(), b.display(), b.display());
@@ -52,8 +52,8 @@ fn an_update_replaces_each_trace_that_could_be_recorded_again() {
             if fs::read_to_string(old)? == "old b" { Err("the script is gone".into()) } else { Ok(()) }
         },
     );
-    assert_eq!(results.traces[0].1, Outcome::Updated);
-    assert_eq!(results.traces[1].1, Outcome::Failed("the script is gone".into()));
+    assert_eq!(results.traces[0].1, TraceResult::Updated);
+    assert_eq!(results.traces[1].1, TraceResult::Failed("the script is gone".into()));
     assert_eq!(fs::read_to_string(directory.0.join("a.jsonl")).unwrap(), "new");
     assert_eq!(fs::read_to_string(directory.0.join("b.jsonl")).unwrap(), "old b");
     assert_eq!(fs::read_dir(&directory.0).unwrap().count(), 2);

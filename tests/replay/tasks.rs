@@ -2,7 +2,7 @@
 
 use std::thread;
 
-use cove_trace::replay::{Answer, DivergenceKind, Order, Tasks, Verdict};
+use cove_trace::replay::{Answer, DivergenceKind, Order, TaskMatching, Verdict};
 use cove_trace::{RunOutcome, Value};
 
 use crate::recorded::{Int, Recorded, Text, Unit, ask, diverging, opened};
@@ -33,7 +33,7 @@ fn in_the_strict_order_that_is_a_divergence() {
     let divergence = diverging(&replay, 2, "a.f", &[Text("b")]);
     assert_eq!((divergence.kind(), divergence.path()), (DivergenceKind::OtherCall, Some("task")));
     assert_eq!((divergence.task(), divergence.recorded_task()), (2, Some(1)));
-    assert_eq!((divergence.recorded(), divergence.asked()), (r#"task 1: a.f("a")"#, r#"task 2: a.f("b")"#));
+    assert_eq!((divergence.recorded(), divergence.actual()), (r#"task 1: a.f("a")"#, r#"task 2: a.f("b")"#));
 
     let replay = opened(&two_tasks()).order(Order::Strict);
     assert_eq!(ask(&replay, 1, "a.f", &[Text("a")]), Ok(Answer::Value(Value::Int(1))));
@@ -48,7 +48,7 @@ fn a_strict_replay_in_order_is_reproduced() {
     assert!(replay.has_calls_left(2) && !replay.has_calls_left(1));
     ask(&replay, 2, "a.f", &[Text("b")]).unwrap();
     let conclusion = replay.finish(RunOutcome::Success, None);
-    assert_eq!((conclusion.verdict, conclusion.calls_asked), (Verdict::Reproduced, 2));
+    assert_eq!((conclusion.verdict, conclusion.calls_used), (Verdict::Reproduced, 2));
 }
 
 /// Two children of the entry, each of which has two children; ids by one counter, as scheduling had it.
@@ -69,7 +69,7 @@ fn family(ids: [u64; 6]) -> Vec<u8> {
 
 #[test]
 fn tasks_are_matched_by_where_they_come_from() {
-    let replay = opened(&family([1, 2, 4, 5, 3, 6])).tasks(Tasks::ByScope);
+    let replay = opened(&family([1, 2, 4, 5, 3, 6])).tasks(TaskMatching::ByScope);
     // Another interleaving, and so other ids.
     replay.spawned(11, Some(0), "parents");
     replay.spawned(13, Some(11), "children");
@@ -85,7 +85,7 @@ fn tasks_are_matched_by_where_they_come_from() {
 
 #[test]
 fn a_task_too_many_is_unknown_and_so_are_its_children() {
-    let replay = opened(&family([1, 2, 4, 5, 3, 6])).tasks(Tasks::ByScope).keep_going();
+    let replay = opened(&family([1, 2, 4, 5, 3, 6])).tasks(TaskMatching::ByScope).keep_going();
     for id in [21, 22, 23] {
         replay.spawned(id, Some(0), "parents");
     }
@@ -108,7 +108,7 @@ fn scopes_keep_their_own_count() {
         .completed(1)
         .completed(2)
         .ended();
-    let replay = opened(&trace).tasks(Tasks::ByScope);
+    let replay = opened(&trace).tasks(TaskMatching::ByScope);
     replay.spawned(8, Some(0), "other");
     replay.spawned(9, Some(0), "one");
     assert_eq!(ask(&replay, 8, "a.b", &[]), Ok(Answer::Value(Value::Int(2))));
@@ -199,7 +199,7 @@ fn threads_share_a_replay() {
             }
         }
         let conclusion = replay.finish(RunOutcome::Success, None);
-        assert_eq!((conclusion.verdict, conclusion.calls_asked), (Verdict::Reproduced, 4 * CALLS as u64));
+        assert_eq!((conclusion.verdict, conclusion.calls_used), (Verdict::Reproduced, 4 * CALLS as u64));
     }
 }
 
@@ -235,5 +235,5 @@ fn a_replay_is_shareable() {
     assert_shareable::<cove_trace::Replay>();
     assert_shareable::<cove_trace::replay::LiveCheck>();
     assert_shareable::<cove_trace::replay::Divergence>();
-    assert_shareable::<cove_trace::replay::Conclusion>();
+    assert_shareable::<cove_trace::replay::ReplayReport>();
 }

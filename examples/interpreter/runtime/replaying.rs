@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use std::sync::Arc;
 use std::time::Duration;
 
-use cove_trace::replay::{Answer as Recorded, Completeness, Conclusion, Tasks};
+use cove_trace::replay::{Answer as Recorded, Completeness, ReplayReport, TaskMatching};
 use cove_trace::{ENTRY_TASK, LiveArgs, Replay, RunOutcome, Value};
 use rhai::{Array, Dynamic, Map};
 
@@ -29,7 +29,7 @@ pub(crate) struct Replaying {
 impl Replaying {
     pub(crate) fn new(replay: Replay, shows: bool) -> Self {
         // All tasks share one counter for the ids of new tasks, so ids depend on scheduling.
-        Self { replay: Arc::new(replay.performing(PERFORMED).tasks(Tasks::ByScope)), shows }
+        Self { replay: Arc::new(replay.passthrough(PERFORMED).tasks(TaskMatching::ByScope)), shows }
     }
 
     /// Returns the recorded result of this call.
@@ -75,7 +75,7 @@ impl Replaying {
     }
 
     /// Ends the replay of a run that ended like this.
-    pub(crate) fn finish(&self, ending: &Ending) -> Conclusion {
+    pub(crate) fn finish(&self, ending: &Ending) -> ReplayReport {
         self.replay.finish(ending.outcome, ending.message.as_deref())
     }
 

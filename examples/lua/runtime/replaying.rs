@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use cove_trace::replay::{Answer as Recorded, Completeness, Conclusion};
+use cove_trace::replay::{Answer as Recorded, Completeness, ReplayReport};
 use cove_trace::{ENTRY_TASK, LiveArgs, Replay, RunOutcome, Value};
 use mlua::Lua;
 
@@ -57,7 +57,7 @@ impl Replaying {
     }
 
     /// Ends the replay of a run that ended like this.
-    pub(crate) fn finish(&self, ending: &Ending) -> Conclusion {
+    pub(crate) fn finish(&self, ending: &Ending) -> ReplayReport {
         self.replay.finish(ending.outcome, ending.message.as_deref())
     }
 

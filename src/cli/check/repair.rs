@@ -3,13 +3,13 @@
 use std::io::{self, ErrorKind, Write};
 use std::path::Path;
 
-use cove_trace::check::{Checked, Checker, Finding};
+use cove_trace::check::{Checker, Finding};
 use cove_trace::decode::DecodeErrorKind;
+use cove_trace::display::{count, escaped};
 use cove_trace::parallel::Extent;
-use cove_trace::summary::escaped;
 use cove_trace::{ReadErrorKind, TracePart, TraceReader};
 
-use super::report::{Report, count};
+use super::report::Report;
 use super::salvage::{Amount, Gap, Salvage, Saved};
 use crate::diagnostics::Diagnostics;
 use crate::input::Input;
@@ -35,7 +35,7 @@ pub(super) fn run(
     let repaired = repair(trace.source(), Checker::new().partial(partial), &mut report, salvage);
     report.diagnostics.end();
     match repaired {
-        Ok((checked, saved)) => write_conclusion(&report, &checked, &saved, output),
+        Ok((checked, saved)) => write_conclusion(&report, checked, &saved, output),
         Err(stop) => stop.said(path, report.diagnostics),
     }
 }
@@ -45,7 +45,7 @@ fn repair(
     mut checker: Checker,
     report: &mut Report<'_>,
     mut salvage: Salvage<'_>,
-) -> Result<(Checked, Saved), Stop> {
+) -> Result<((u64, Extent), Saved), Stop> {
     let mut reader = TraceReader::from_pieces();
     let mut piece = vec![0; PIECE];
     let (mut events, mut ended) = (0, false);
@@ -99,7 +99,7 @@ fn repair(
     say_lost(salvage.take_gap(), report);
     checker.finish(&mut |finding| report.finding(&finding));
     let extent = Extent { lines: reader.lines_read(), bytes: reader.bytes_read() };
-    Ok((Checked { events, extent }, salvage.finish()?))
+    Ok(((events, extent), salvage.finish()?))
 }
 
 fn say_lost(gap: Option<Gap>, report: &Report<'_>) {
@@ -112,7 +112,12 @@ fn say_lost(gap: Option<Gap>, report: &Report<'_>) {
     report.note(&format!("lost {lines}, {bytes} from byte {offset} on: {why}"));
 }
 
-fn write_conclusion(report: &Report<'_>, checked: &Checked, saved: &Saved, output: &mut Output) -> io::Result<()> {
+fn write_conclusion(
+    report: &Report<'_>,
+    (events, extent): (u64, Extent),
+    saved: &Saved,
+    output: &mut Output,
+) -> io::Result<()> {
     let amount = |Amount { lines, bytes }| format!("{}, {}", count(lines, "line"), count(bytes, "byte"));
     let is_damaged = saved.lost.bytes > 0;
     if is_damaged {
@@ -121,10 +126,10 @@ fn write_conclusion(report: &Report<'_>, checked: &Checked, saved: &Saved, outpu
     match (&saved.file, saved.saved) {
         (_, None) => {
             report.note("nothing is saved: there is no header");
-            writeln!(output, "{}", report.conclusion(checked))
+            writeln!(output, "{}", report.conclusion(events, extent))
         }
         (Some(file), Some(saved)) => {
-            writeln!(output, "{}", report.conclusion(checked))?;
+            writeln!(output, "{}", report.conclusion(events, extent))?;
             writeln!(output, "{}: saved {}", escaped(file), amount(saved))
         }
         // Standard output has the trace. Where nothing was lost there is nothing to say.

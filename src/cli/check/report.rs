@@ -2,8 +2,9 @@
 
 use std::io;
 
-use cove_trace::check::{Checked, Finding, Remark, Severity};
-use cove_trace::summary::escaped;
+use cove_trace::check::{CheckEvent, Finding, Severity};
+use cove_trace::display::{count, escaped};
+use cove_trace::parallel::Extent;
 use cove_trace::{ReadError, ReadErrorKind};
 
 use crate::diagnostics::Diagnostics;
@@ -14,18 +15,20 @@ pub(super) struct Report<'d> {
     pub(super) diagnostics: &'d mut Diagnostics,
     errors: u64,
     torn: bool,
+    /// Whether reading the source failed.
+    broken_off: bool,
     findings: u64,
     warnings: u64,
 }
 
 impl<'d> Report<'d> {
     pub(super) fn new(file: &'d str, diagnostics: &'d mut Diagnostics) -> Self {
-        Self { file, diagnostics, errors: 0, torn: false, findings: 0, warnings: 0 }
+        Self { file, diagnostics, errors: 0, torn: false, broken_off: false, findings: 0, warnings: 0 }
     }
 
     /// Reports that reading the source failed.
     pub(super) fn broken_off(&mut self, error: &io::Error) {
-        self.errors += 1;
+        self.broken_off = true;
         self.diagnostics.broken_off(self.file, error);
     }
 
@@ -33,16 +36,19 @@ impl<'d> Report<'d> {
         self.diagnostics.note(self.file, message);
     }
 
-    pub(super) fn remark(&mut self, remark: Remark) {
+    pub(super) fn remark(&mut self, remark: CheckEvent) {
         match remark {
-            Remark::Fault(error) => self.fault(&error),
-            Remark::Finding(finding) => self.finding(&finding),
+            CheckEvent::Fault(error) => self.fault(&error),
+            CheckEvent::Finding(finding) => self.finding(&finding),
+            // An event that this command does not know yet.
+            _ => {}
         }
     }
 
     pub(super) fn fault(&mut self, error: &ReadError) {
         match error.kind() {
-            ReadErrorKind::Torn { .. } => self.torn = true,
+            ReadErrorKind::Truncated { .. } => self.torn = true,
+            ReadErrorKind::Io(_) => self.broken_off = true,
             _ => self.errors += 1,
         }
         self.diagnostics.fault(self.file, error);
@@ -57,8 +63,11 @@ impl<'d> Report<'d> {
     }
 
     /// Returns the line that summarises the check.
-    pub(super) fn conclusion(&self, checked: &Checked) -> String {
-        let (events, lines) = (count(checked.events, "event"), count(checked.extent.lines, "line"));
+    pub(super) fn conclusion(&self, events: u64, extent: Extent) -> String {
+        if extent.lines == 0 && self.broken_off {
+            return format!("{}: nothing could be read", escaped(self.file));
+        }
+        let (events, lines) = (count(events, "event"), count(extent.lines, "line"));
         let mut text = format!("{}: {events} on {lines}", escaped(self.file));
         if self.errors > 0 {
             text = text + ", " + &count(self.errors, "unreadable line");
@@ -66,19 +75,13 @@ impl<'d> Report<'d> {
         if self.torn {
             text += ", a torn end";
         }
+        if self.broken_off {
+            text += ", the rest unreadable";
+        }
         text = text + ", " + &count(self.findings, "finding");
         if self.warnings > 0 {
             text = text + ", " + &count(self.warnings, "warning");
         }
         text
-    }
-}
-
-/// Formats a count with its noun: `no lines`, `1 line`, `2 lines`.
-pub(crate) fn count(number: u64, what: &str) -> String {
-    match number {
-        0 => format!("no {what}s"),
-        1 => format!("1 {what}"),
-        _ => format!("{number} {what}s"),
     }
 }

@@ -1,24 +1,24 @@
-//! What runs needed, and what they were refused.
+//! The capabilities and operations that runs needed, and those that were refused.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use cove_trace::HostCall;
 use serde::Serialize;
 
-/// Of each capability, the operations that were called (as `module.op`) and how often.
-pub(super) type Operations = BTreeMap<String, BTreeMap<String, u64>>;
+/// For each capability, module and operation, the number of calls.
+pub(super) type Operations = BTreeMap<String, BTreeMap<String, BTreeMap<String, u64>>>;
 
 /// Grows with the number of different operations, not with the traces.
 #[derive(Serialize)]
 pub(super) struct Grants {
     pub(super) needed: Operations,
     pub(super) refused: Operations,
-    /// What of the grants no run needed; none when it is not known what was granted.
+    /// The granted capabilities that no run needed; `None` if it is not known what was granted.
     pub(super) granted_unused: Option<BTreeSet<String>>,
 }
 
 impl Grants {
-    /// Nothing so far, of what was `granted`; empty when that is not known.
+    /// Starts with the capabilities that were `granted`; none if that is not known.
     pub(super) fn new(granted: &[String]) -> Self {
         let granted: BTreeSet<String> =
             granted.iter().map(|name| name.trim()).filter(|name| !name.is_empty()).map(str::to_owned).collect();
@@ -28,17 +28,23 @@ impl Grants {
 
     pub(super) fn add(&mut self, call: &HostCall<'_>) {
         let capability = call.site.capability();
-        let operation = format!("{}.{}", call.site.module(), call.site.op());
         if call.granted
             && let Some(unused) = &mut self.granted_unused
         {
             unused.remove(capability);
         }
-        let of_its_sort = if call.granted { &mut self.needed } else { &mut self.refused };
-        let operations = match of_its_sort.get_mut(capability) {
-            Some(operations) => operations,
-            None => of_its_sort.entry(capability.to_owned()).or_default(),
-        };
-        *operations.entry(operation).or_default() += 1;
+        let operations = if call.granted { &mut self.needed } else { &mut self.refused };
+        let modules = operations.entry(capability.to_owned()).or_default();
+        let calls = modules.entry(call.site.module().to_owned()).or_default();
+        *calls.entry(call.site.op().to_owned()).or_default() += 1;
     }
+}
+
+/// Iterates over the operations of a capability, each as `module.op`. A part that contains a dot is put in quotes, so
+/// that two operations never have the same text.
+pub(super) fn operations(modules: &BTreeMap<String, BTreeMap<String, u64>>) -> impl Iterator<Item = (String, u64)> {
+    let part = |part: &str| if part.contains(['.', '"']) { format!("{part:?}") } else { part.to_owned() };
+    modules.iter().flat_map(move |(module, calls)| {
+        calls.iter().map(move |(op, count)| (format!("{}.{}", part(module), part(op)), *count))
+    })
 }

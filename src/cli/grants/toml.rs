@@ -2,26 +2,28 @@
 
 use std::io::{self, Write};
 
-use cove_trace::summary::is_unsafe_to_show;
+use cove_trace::display::is_unsafe_to_show;
 
-use super::needs::{Grants, Operations};
+use super::needs::{Grants, Operations, operations};
 
 pub(super) fn write(output: &mut impl Write, grants: &Grants) -> io::Result<()> {
-    write_list(output, "capabilities", grants.needed.keys())?;
+    write_list(output, "capabilities", grants.needed.keys().cloned())?;
     if let Some(unused) = &grants.granted_unused {
-        write_list(output, "granted_unused", unused.iter())?;
+        write_list(output, "granted_unused", unused.iter().cloned())?;
     }
     write_table(output, "needed", &grants.needed)?;
     write_table(output, "refused", &grants.refused)
 }
 
-fn write_table(output: &mut impl Write, name: &str, operations: &Operations) -> io::Result<()> {
+fn write_table(output: &mut impl Write, name: &str, capabilities: &Operations) -> io::Result<()> {
     writeln!(output, "\n[{name}]")?;
-    operations.iter().try_for_each(|(capability, calls)| write_list(output, &quoted(capability), calls.keys()))
+    capabilities.iter().try_for_each(|(capability, modules)| {
+        write_list(output, &quoted(capability), operations(modules).map(|(operation, _)| operation))
+    })
 }
 
-fn write_list<'s>(output: &mut impl Write, key: &str, names: impl Iterator<Item = &'s String>) -> io::Result<()> {
-    let names: Vec<String> = names.map(|name| quoted(name)).collect();
+fn write_list(output: &mut impl Write, key: &str, names: impl Iterator<Item = String>) -> io::Result<()> {
+    let names: Vec<String> = names.map(|name| quoted(&name)).collect();
     writeln!(output, "{key} = [{}]", names.join(", "))
 }
 

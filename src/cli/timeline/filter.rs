@@ -67,7 +67,12 @@ impl Filter {
         !self.refused && !self.errors || self.refused && is_refused(event) || self.errors && is_error(event)
     }
 
-    /// The last line that an event can stand on which is asked for.
+    /// Returns the first line that is asked for.
+    pub(super) fn first_line(&self) -> u64 {
+        self.lines.iter().map(|lines| lines.first).min().unwrap_or(1)
+    }
+
+    /// Returns the last line that is asked for.
     pub(super) fn last_line(&self) -> Option<u64> {
         self.lines.iter().map(|lines| lines.last).max()
     }

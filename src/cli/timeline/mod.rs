@@ -67,6 +67,12 @@ pub(crate) fn run(args: &Args, output: &mut Output, diagnostics: &mut Diagnostic
     let Some(mut reader) = args.file.open(diagnostics) else { return Ok(()) };
     let timeline = RefCell::new(Timeline::begin(&args.filter, &args.shape, output)?);
     let name = args.file.name();
+    while let Err(error) = reader.pass_to_line(args.filter.first_line()) {
+        diagnostics.fault(&name, &error);
+        if error.is_final() {
+            break;
+        }
+    }
     read(&timeline, &mut reader, &name, diagnostics)?;
     let mut timeline = timeline.into_inner();
     timeline.given.end()?;

@@ -4,12 +4,10 @@ use std::fmt::{self, Write};
 use std::iter;
 
 use clap::builder::styling::{AnsiColor, Effects, Style};
-use cove_trace::summary::write_duration;
+use cove_trace::display::{Cells, cpu_time, write_duration, write_list, write_value};
 use cove_trace::{ENTRY_TASK, HostCall, HostOutcome, RunOutcome, TraceEvent};
 
 use super::filter::wait_of;
-use crate::cells::Cells;
-use crate::value_text::{write_list, write_value};
 
 /// What stands over the rows.
 pub(super) const TITLES: &str = "   line   task       wait  event";
@@ -168,9 +166,8 @@ fn write_event(out: &mut Cells<'_>, event: &TraceEvent<'_>) -> fmt::Result {
         }
         TraceEvent::TaskCancelled { .. } => out.write_str("cancelled"),
         TraceEvent::EntryEnter { module, function } => write!(out, "enter {module}.{function}"),
-        TraceEvent::EntryExit { module, function, cpu, .. } => {
-            write!(out, "exit {module}.{function}, cpu ")?;
-            write_duration(out, cpu.as_nanos())
+        TraceEvent::EntryExit { module, function, cpu, wait } => {
+            write!(out, "exit {module}.{function}, cpu {}", cpu_time(cpu.as_nanos(), wait.as_nanos()))
         }
         TraceEvent::HeapCollected { allocated, freed, live_objects, live_bytes, pause, .. } => {
             out.write_str("heap collected in ")?;

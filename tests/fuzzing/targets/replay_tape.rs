@@ -150,7 +150,7 @@ impl Run {
             let conclusion = check.finish();
             let has_end = check.completeness() != Completeness::Cut;
             assert_eq!(conclusion.verdict == Verdict::Reproduced, has_end, "{capture}: {conclusion}");
-            assert_eq!(conclusion.calls_asked, conclusion.calls_recorded);
+            assert_eq!(conclusion.calls_used, conclusion.calls_recorded);
         }
     }
 
@@ -290,8 +290,8 @@ impl Asker {
         let (outcome, message) = self.replay.recorded_end().unwrap_or((RunOutcome::Success, None));
         let conclusion = self.replay.finish(outcome, message);
         assert_eq!(conclusion.calls_recorded, calls as u64);
-        assert_eq!(conclusion.calls_asked, self.asked);
-        assert_eq!(conclusion.calls_asked + conclusion.unused + conclusion.unused_by_stopped, calls as u64);
+        assert_eq!(conclusion.calls_used, self.asked);
+        assert_eq!(conclusion.calls_used + conclusion.unused + conclusion.unused_by_stopped, calls as u64);
         if let Some(first) = &self.first {
             assert_eq!(conclusion.verdict, Verdict::Diverged);
             // With others before it only where those were answered all the same.
@@ -300,7 +300,7 @@ impl Asker {
         assert!(conclusion.divergences_found >= self.divergences);
         assert_eq!(conclusion.verdict == Verdict::Diverged, !conclusion.divergences.is_empty());
         if is_empty && calls > 0 {
-            assert_eq!(conclusion.divergences[0].kind(), DivergenceKind::NothingAsked);
+            assert_eq!(conclusion.divergences[0].kind(), DivergenceKind::NoCalls);
         }
         if self.is_incomplete && self.divergences == 0 {
             assert!(matches!(conclusion.verdict, Verdict::Incomplete(_)), "{conclusion}");

@@ -1,40 +1,40 @@
-//! Names and messages of a trace as they may be shown on a terminal.
+//! Texts made harmless for a terminal.
 
 use std::fmt::{self, Write};
 
-/// The text with whatever could act on a terminal or forge a row shown as an escape, as in `\n` or `\u{1b}`.
+/// Escapes the characters of a text that [are unsafe to show](is_unsafe_to_show), as in `\n` or `\u{1b}`.
 ///
-/// For showing text to people; it can't be turned back, since a backslash stays as it is.
+/// The result is for people. It cannot be parsed, since backslashes stay as they are.
 #[must_use]
 pub fn escaped(text: &str) -> Escaped<'_> {
     Escaped(text)
 }
 
-/// Text that is safe to show. Made by [`escaped`].
+/// A text that is safe to show. Created by [`escaped`].
 #[derive(Debug, Clone, Copy)]
 pub struct Escaped<'t>(&'t str);
 
-/// Whether the character does something other than to stand there: controls (C0, DEL, C1), line and paragraph separators,
-/// whatever turns the writing direction, and what is invisible. A zero-width joiner is needed to write with, and stays.
+/// Returns whether a character acts on a terminal, forges a row, or is invisible: controls (C0, DEL, C1), line and
+/// paragraph separators, and all that Unicode calls default-ignorable, which includes what turns the writing direction.
+/// Joiners (U+200C, U+200D) and the variation selectors of emoji are safe, since scripts and emoji need them.
 #[must_use]
 pub fn is_unsafe_to_show(character: char) -> bool {
     character.is_control()
         || matches!(character,
-            '\u{ad}' // soft hyphen
-            | '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' // direction
-            | '\u{180e}' | '\u{200b}' | '\u{2060}'..='\u{2065}' | '\u{206a}'..='\u{206f}' | '\u{feff}' // invisible
-            | '\u{2028}' | '\u{2029}' // line and paragraph separator
-            | '\u{fff9}'..='\u{fffb}' // annotations
-            | '\u{e0000}'..='\u{e007f}' // tags
+            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
+            | '\u{180b}'..='\u{180f}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}'
+            | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}'
+            | '\u{2028}' | '\u{2029}'
         )
 }
 
 impl Escaped<'_> {
-    /// Writes it, as its `Display` does, without the cost of formatting.
+    /// Writes the escaped text, as `Display` does but without the cost of formatting.
     ///
     /// # Errors
     ///
-    /// Those of `out`.
+    /// Returns the errors of `out`.
     pub fn write_to(&self, out: &mut impl Write) -> fmt::Result {
         let text = self.0;
         let (mut plain_from, mut at) = (0, 0);
@@ -64,10 +64,10 @@ impl fmt::Display for Escaped<'_> {
     }
 }
 
-/// How many of the first bytes are printable ASCII, of which most text is.
+/// Returns the number of leading bytes that are printable ASCII.
 fn plain_ascii(bytes: &[u8]) -> usize {
     let is_plain = |byte: &u8| matches!(byte, b' '..=b'~');
-    // Looked at all together, which a compiler makes one comparison of.
+    // Without an early exit in a block, the compiler vectorises the comparison.
     let (blocks, _) = bytes.as_chunks::<16>();
     let plain =
         16 * blocks.iter().take_while(|block| block.iter().fold(true, |all, byte| all & is_plain(byte))).count();
@@ -83,6 +83,7 @@ mod tests {
         assert_eq!(escaped("a\nb\r\tc").to_string(), "a\\nb\\r\\tc");
         assert_eq!(escaped("\u{1b}[31m\u{7}").to_string(), "\\u{1b}[31m\\u{7}");
         assert_eq!(escaped("\u{9b}\u{7f}\u{0}").to_string(), "\\u{9b}\\u{7f}\\u{0}");
+        assert_eq!(escaped("\u{3164}\u{115f}\u{e0100}\u{1d173}").to_string(), r"\u{3164}\u{115f}\u{e0100}\u{1d173}");
         assert_eq!(escaped("\u{202e}\u{2066}\u{2028}").to_string(), "\\u{202e}\\u{2066}\\u{2028}");
     }
 
@@ -109,7 +110,8 @@ mod tests {
 
     #[test]
     fn what_only_stands_there_stays() {
-        for text in ["", "plain \"text\" \\n", "日本", "e\u{301}", "👩\u{200d}🚀", "\u{a0}\u{e000}"] {
+        for text in ["", "plain \"text\" \\n", "日本", "e\u{301}", "👩\u{200d}🚀", "❤\u{fe0f}", "\u{a0}\u{e000}"]
+        {
             assert_eq!(escaped(text).to_string(), text);
         }
     }

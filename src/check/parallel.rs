@@ -2,28 +2,32 @@
 
 use super::fact::Fact;
 use super::seen_names::SeenNames;
-use super::{Checked, Checker, Finding, Remark, error_on, redaction};
+use super::{CheckEvent, CheckStats, Checker, Finding, error_on, redaction};
 use crate::event::TraceHeader;
 use crate::names::ValueCapture;
-use crate::parallel::{Extent, Gather, Parts, ReadAt};
+use crate::parallel::{Collect, Extent, ParallelReader, ReadAt};
 use crate::reader::{ReadError, TracePart};
 
 impl Checker {
     /// Reads a trace to its end on several threads, and looks at all of it. The remarks are those of
     /// [`read`](Self::read), in the same order.
-    pub fn read_parts<F: ReadAt + ?Sized>(self, parts: &Parts<'_, F>, report: impl FnMut(Remark)) -> Checked {
-        let mut judge = Judge { checker: self, report };
-        let extent = parts.read(&mut judge);
-        judge.checker.conclude(extent, &mut judge.report)
+    pub fn read_parallel<F: ReadAt + ?Sized>(
+        self,
+        parts: &ParallelReader<'_, F>,
+        report: impl FnMut(CheckEvent),
+    ) -> CheckStats {
+        let mut check = ParallelCheck { checker: self, report };
+        let extent = parts.read(&mut check);
+        check.checker.conclude(extent, &mut check.report)
     }
 }
 
 /// The facts and faults of one piece of a trace.
 #[derive(Default)]
-struct Piece {
+struct CheckPiece {
     seen: Vec<Seen>,
     names: SeenNames,
-    remarks: usize,
+    problems: usize,
 }
 
 enum Seen {
@@ -40,19 +44,19 @@ enum Seen {
 }
 
 /// A checker, and the callback for its remarks.
-struct Judge<R> {
+struct ParallelCheck<R> {
     checker: Checker,
     report: R,
 }
 
-impl<R: FnMut(Remark)> Gather for Judge<R> {
-    type Piece = Piece;
+impl<R: FnMut(CheckEvent)> Collect for ParallelCheck<R> {
+    type Piece = CheckPiece;
 
     fn part(&mut self, part: TracePart<'_>) {
         self.checker.part(part, &mut self.report);
     }
 
-    fn gather(header: &TraceHeader, part: TracePart<'_>, piece: &mut Piece) {
+    fn collect(header: &TraceHeader, part: TracePart<'_>, piece: &mut CheckPiece) {
         match part {
             // The header precedes all pieces.
             TracePart::Header { .. } => {}
@@ -61,35 +65,35 @@ impl<R: FnMut(Remark)> Gather for Judge<R> {
                 piece.seen.push(Seen::Fact { line, fact });
                 if header.values == ValueCapture::Redacted {
                     redaction::event(&event, &mut |message| {
-                        piece.remarks += 1;
+                        piece.problems += 1;
                         piece.seen.push(Seen::Error { line, message: message.into() });
                     });
                 }
             }
             TracePart::Fault(error) => {
-                piece.remarks += 1;
+                piece.problems += 1;
                 piece.seen.push(Seen::Fault(Box::new(error)));
             }
         }
     }
 
-    fn remarks(piece: &Piece) -> usize {
-        piece.remarks
+    fn problems(piece: &CheckPiece) -> usize {
+        piece.problems
     }
 
-    fn take(&mut self, piece: Piece, before: Extent) {
+    fn take(&mut self, piece: CheckPiece, before: Extent) {
         let Self { checker, report } = self;
         for seen in piece.seen {
             match seen {
                 Seen::Fact { line, fact } => {
                     let fact = fact.map_names(|number| piece.names.get(number));
-                    checker.fact(line + before.lines, fact, &mut |finding| report(Remark::Finding(finding)));
+                    checker.fact(line + before.lines, fact, &mut |finding| report(CheckEvent::Finding(finding)));
                 }
                 Seen::Error { line, message } => {
-                    let finding = &mut |finding: Finding| report(Remark::Finding(finding));
+                    let finding = &mut |finding: Finding| report(CheckEvent::Finding(finding));
                     error_on(line + before.lines, finding)(message.into());
                 }
-                Seen::Fault(error) => report(Remark::Fault(error.after(before))),
+                Seen::Fault(error) => report(CheckEvent::Fault(error.after(before))),
             }
         }
     }

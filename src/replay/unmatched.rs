@@ -8,7 +8,7 @@ use super::tapes::TapeEnd;
 use crate::event::CallSite;
 
 /// What such a call comes to.
-pub(super) enum Beyond {
+pub(super) enum Unmatched {
     /// The recorded task was stopped: how far it gets is up to scheduling.
     Stopped,
     /// The recording ends before this call.
@@ -18,24 +18,30 @@ pub(super) enum Beyond {
 }
 
 impl Matching {
-    /// What a call of `task` comes to for which nothing is due.
+    /// What a call of `task` comes to for which nothing is next.
     #[cold]
-    pub(super) fn beyond(&self, task: u64, unrecorded: &Unrecorded<'_>, site: CallSite<'_>, args: &[u8]) -> Beyond {
+    pub(super) fn unmatched(
+        &self,
+        task: u64,
+        unrecorded: &Unrecorded<'_>,
+        site: CallSite<'_>,
+        args: &[u8],
+    ) -> Unmatched {
         let reason = self.recording.completeness();
         let incomplete = |calls: usize| {
-            Beyond::Incomplete(Incomplete { reason, task: Some(task), call_in_task: Some(calls as u64 + 1) })
+            Unmatched::Incomplete(Incomplete { reason, task: Some(task), call_in_task: Some(calls as u64 + 1) })
         };
         match *unrecorded {
             Unrecorded::End { recorded_task, tape } => match tape.end {
-                TapeEnd::Stopped => Beyond::Stopped,
+                TapeEnd::Stopped => Unmatched::Stopped,
                 TapeEnd::Unknown => incomplete(tape.calls.len()),
                 TapeEnd::Completed => {
-                    Beyond::Diverged(self.more_calls(task, recorded_task, tape.calls.len(), site, args))
+                    Unmatched::Diverged(self.more_calls(task, recorded_task, tape.calls.len(), site, args))
                 }
             },
             // Where the recording is cut off it does not say what would have been spawned.
             Unrecorded::Task if reason != Completeness::Complete => incomplete(0),
-            Unrecorded::Task => Beyond::Diverged(self.unknown_task(task, site, args)),
+            Unrecorded::Task => Unmatched::Diverged(self.unknown_task(task, site, args)),
         }
     }
 }

@@ -1,13 +1,17 @@
-//! Recorded values for people, each in one row.
+//! Recorded values, each in one row.
 
-use std::fmt::{self, Display, Write};
+use std::fmt::{self, Write};
 
-use cove_trace::summary::write_duration;
-use cove_trace::{RecordedValue, TraceValue as _};
+use super::duration::write_duration;
+use crate::value::{RecordedValue, TraceValue as _};
 
-/// Writes a value as a program would spell it: `Point { x: 1, tags: ["a"] }`. What is written may hold anything that
-/// the trace holds, so `out` escapes. An error of `out` stops it.
-pub(crate) fn write_value(out: &mut impl Write, value: &RecordedValue<'_>) -> fmt::Result {
+/// Writes a value as a program would spell it: `Point { x: 1, tags: ["a"] }`. Names and strings are written as they are
+/// in the trace, so `out` must escape them, as [`Cells`](super::Cells) does.
+///
+/// # Errors
+///
+/// Returns the first error of `out`.
+pub fn write_value(out: &mut impl Write, value: &RecordedValue<'_>) -> fmt::Result {
     match *value {
         RecordedValue::Array(items) => {
             out.write_char('[')?;
@@ -36,8 +40,7 @@ pub(crate) fn write_value(out: &mut impl Write, value: &RecordedValue<'_>) -> fm
     }
 }
 
-// Without the cost of formatting, which is more than all the rest.
-
+/// Writes texts without the cost of formatting, which would exceed all other costs.
 fn write_all(out: &mut impl Write, texts: &[&str]) -> fmt::Result {
     texts.iter().try_for_each(|text| out.write_str(text))
 }
@@ -60,7 +63,7 @@ fn write_leaf(out: &mut impl Write, leaf: &RecordedValue<'_>) -> fmt::Result {
     }
 }
 
-/// Writes a text between quotes, in which quotes and backslashes have a backslash before them.
+/// Writes a text in quotes, with a backslash before each quote and backslash.
 fn write_quoted(out: &mut impl Write, text: &str) -> fmt::Result {
     out.write_char('"')?;
     let mut plain = text;
@@ -74,8 +77,12 @@ fn write_quoted(out: &mut impl Write, text: &str) -> fmt::Result {
     out.write_char('"')
 }
 
-/// Writes values with commas between them.
-pub(crate) fn write_list(out: &mut impl Write, values: &[RecordedValue<'_>]) -> fmt::Result {
+/// Writes values with commas between them, as [`write_value`] writes each.
+///
+/// # Errors
+///
+/// Returns the first error of `out`.
+pub fn write_list(out: &mut impl Write, values: &[RecordedValue<'_>]) -> fmt::Result {
     for (index, value) in values.iter().enumerate() {
         if index > 0 {
             out.write_str(", ")?;
@@ -85,10 +92,11 @@ pub(crate) fn write_list(out: &mut impl Write, values: &[RecordedValue<'_>]) -> 
     Ok(())
 }
 
-/// A value that has no parts; of one that has, its type's name.
-pub(crate) struct Leaf<'v>(pub(crate) &'v RecordedValue<'v>);
+/// Formats a value without parts. Of a value with parts, it formats the type name.
+#[derive(Debug, Clone, Copy)]
+pub struct Leaf<'v>(pub &'v RecordedValue<'v>);
 
-impl Display for Leaf<'_> {
+impl fmt::Display for Leaf<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write_leaf(f, self.0)
     }
@@ -97,7 +105,7 @@ impl Display for Leaf<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cove_trace::{RecordedEnum, RecordedField, RecordedOpaque, RecordedResource, RecordedStruct};
+    use crate::value::{RecordedEnum, RecordedField, RecordedOpaque, RecordedResource, RecordedStruct};
 
     #[test]
     fn every_shape() {

@@ -2,19 +2,19 @@
 
 use std::fmt;
 
-use super::divergence::{Details, Divergence, DivergenceKind, count};
+use super::divergence::{Details, Divergence, DivergenceKind};
 use super::findings::{Findings, Incomplete};
 use super::matching::Matching;
 use super::recording::{Completeness, is_limit};
 use super::report::were;
-use super::shown::shown_beside;
+use crate::display::{count, shown, values_beside};
 use crate::names::RunOutcome;
 use crate::value::RecordedValue;
 
 /// What a replay, or a check of a live run, comes to. Printed, it is a report: one line, or the first divergence.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Conclusion {
+pub struct ReplayReport {
     /// The answer in one word.
     pub verdict: Verdict,
     /// The divergences, in the order in which they were found: the first one, or, of a replay that keeps going, all.
@@ -24,7 +24,7 @@ pub struct Conclusion {
     /// How many host calls the trace has.
     pub calls_recorded: u64,
     /// How many of them were asked for, or passed over by a replay that keeps going.
-    pub calls_asked: u64,
+    pub calls_used: u64,
     /// Recorded calls that were not asked for, other than those below.
     pub unused: u64,
     /// Recorded calls that were not asked for, of tasks that the recorded run stopped: how far such a task gets is up to
@@ -46,7 +46,7 @@ pub enum Verdict {
     Diverged,
 }
 
-impl Conclusion {
+impl ReplayReport {
     /// The divergence to report: the first.
     #[must_use]
     pub fn divergence(&self) -> Option<&Divergence> {
@@ -54,9 +54,9 @@ impl Conclusion {
     }
 }
 
-impl fmt::Display for Conclusion {
+impl fmt::Display for ReplayReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let asked = count(self.calls_asked, "call");
+        let asked = count(self.calls_used, "call");
         match (&self.verdict, self.divergence()) {
             (Verdict::Incomplete(incomplete), _) => {
                 write!(f, "As recorded for {asked}, and then incomplete: {incomplete}")?;
@@ -86,7 +86,7 @@ pub(super) fn conclude(
     findings: &Findings,
     outcome: RunOutcome,
     message: Option<Option<&str>>,
-) -> Conclusion {
+) -> ReplayReport {
     let completeness = matching.recording.completeness();
     let end = End { matching, findings, outcome, message, completeness };
     let (mut divergences, mut divergences_found) = findings.all();
@@ -101,12 +101,12 @@ pub(super) fn conclude(
     }
     let unused = matching.unused();
     let left = |is_stopped| unused.iter().filter(|one| one.is_stopped == is_stopped).map(|one| one.left as u64).sum();
-    Conclusion {
+    ReplayReport {
         verdict: if divergences.is_empty() { end.verdict() } else { Verdict::Diverged },
         divergences,
         divergences_found,
         calls_recorded: matching.recording.calls.len() as u64,
-        calls_asked: matching.calls_asked() as u64,
+        calls_used: matching.calls_used() as u64,
         unused: left(false),
         unused_by_stopped: left(true),
         unchecked: findings.unchecked(),
@@ -133,7 +133,7 @@ impl End<'_> {
         let total = unused.iter().filter(|one| !one.is_stopped).map(|one| one.left as u64).sum::<u64>();
         let mut found = Vec::new();
         found.extend(self.ended_differently(total));
-        if !self.findings.is_asked() && !self.matching.recording.calls.is_empty() {
+        if !self.findings.has_calls() && !self.matching.recording.calls.is_empty() {
             found.push(self.nothing_asked());
         } else if let Some(first) = unused.iter().find(|one| !one.is_stopped)
             && !self.may_leave_calls()
@@ -153,15 +153,15 @@ impl End<'_> {
         match (self.findings.incomplete(), self.completeness) {
             (Some(incomplete), _) => Verdict::Incomplete(incomplete),
             (None, Completeness::Complete) => Verdict::Reproduced,
-            (None, Completeness::Stopped(outcome)) if outcome == self.outcome && self.all_is_asked() => {
+            (None, Completeness::Stopped(outcome)) if outcome == self.outcome && self.all_are_used() => {
                 Verdict::Reproduced
             }
             (None, _) => Verdict::Incomplete(incomplete),
         }
     }
 
-    fn all_is_asked(&self) -> bool {
-        self.matching.calls_asked() == self.matching.recording.calls.len()
+    fn all_are_used(&self) -> bool {
+        self.matching.calls_used() == self.matching.recording.calls.len()
     }
 
     fn ended_differently(&self, unused: u64) -> Option<Divergence> {
@@ -171,13 +171,13 @@ impl End<'_> {
             return None;
         }
         let recorded_message = recorded.message.as_deref();
-        let (path, recorded_shown, asked) = if recorded.outcome != self.outcome {
+        let (path, recorded_shown, actual) = if recorded.outcome != self.outcome {
             let message = self.message.flatten();
             ("outcome", ending(recorded.outcome, recorded_message), ending(self.outcome, message))
         } else if let Some(message) = self.message.filter(|message| *message != recorded_message) {
             let text = |message: Option<&'_ str>| message.unwrap_or_default().to_owned();
             let (one, other) = (text(recorded_message), text(message));
-            let (one, other) = shown_beside(&RecordedValue::String(&one), &RecordedValue::String(&other));
+            let [one, other] = values_beside(&RecordedValue::String(&one), &RecordedValue::String(&other));
             let none_or = |message: Option<&str>, shown| if message.is_some() { shown } else { "none".to_owned() };
             ("message", none_or(recorded_message, one), none_or(message, other))
         } else {
@@ -192,7 +192,7 @@ impl End<'_> {
             line: Some(recorded.line),
             path: Some(path.to_owned()),
             recorded: recorded_shown,
-            asked,
+            actual,
             notes,
             ..self.matching.at_no_call(DivergenceKind::EndedDifferently, headline)
         }))
@@ -202,10 +202,10 @@ impl End<'_> {
         let calls = count(self.matching.recording.calls.len() as u64, "call");
         Divergence::new(Details {
             recorded: calls,
-            asked: "nothing".to_owned(),
+            actual: "nothing".to_owned(),
             notes: vec!["Is the replay in the place of the host, and is it the same program?".to_owned()],
             ..self.matching.at_no_call(
-                DivergenceKind::NothingAsked,
+                DivergenceKind::NoCalls,
                 "the run ended without a single host call, so nothing was compared".to_owned(),
             )
         })
@@ -215,7 +215,7 @@ impl End<'_> {
 /// How a run ended, with its message.
 fn ending(outcome: RunOutcome, message: Option<&str>) -> String {
     match message {
-        Some(message) => format!("{outcome}: {}", super::shown::shown(&RecordedValue::String(message))),
+        Some(message) => format!("{outcome}: {}", shown(&RecordedValue::String(message))),
         None => outcome.to_string(),
     }
 }

@@ -1,22 +1,21 @@
 //! A live run held against a trace that need not hold its values.
 
-use std::io::Read;
 use std::sync::{Mutex, PoisonError};
 
-use super::beyond::Beyond;
 use super::compare::{Comparison, Difference, Gaps};
-use super::conclusion::{Conclusion, conclude};
-use super::divergence::{Details, Divergence, DivergenceKind, task_name};
+use super::divergence::{Details, Divergence, DivergenceKind};
 use super::findings::Findings;
-use super::matching::{Due, Matching, Order, Tasks};
+use super::matching::{Matching, NextCall, Order, TaskMatching};
 use super::open_error::OpenError;
-use super::recording::{Completeness, Outcome, Recording};
+use super::recording::{Completeness, RecordedOutcome, Recording};
+use super::replay_report::{ReplayReport, conclude};
 use super::report::{with_result, with_values};
 use super::scratch::{self, Scratch};
-use super::shown::{Name, Operation, names_beside};
+use super::unmatched::Unmatched;
+use crate::display::{Name, Operation, names_beside, task_name};
 use crate::event::{HostCall, HostOutcome, TraceEvent, TraceHeader};
 use crate::names::{RunOutcome, ValueCapture};
-use crate::reader::TraceReader;
+use crate::reader::{Source, TraceReader};
 use crate::sink::TraceSink;
 use crate::value::encode_value_lines;
 use crate::value::{RecordedValue, TraceValue};
@@ -51,7 +50,7 @@ use crate::value::{RecordedValue, TraceValue};
 /// its host's API, and was given the same rights, as far as operations and types tell.
 ///
 /// What it does not prove: that any argument or result was the same, of which each is counted as
-/// [unchecked](Conclusion::unchecked), nor that messages were. Two runs that read different files, or send different
+/// [unchecked](ReplayReport::unchecked), nor that messages were. Two runs that read different files, or send different
 /// things to different places, through the same operations, are the same to it. All this holds of a trace with full values
 /// too: a host's results differ from run to run for good reasons, and only types are compared.
 #[derive(Debug)]
@@ -67,7 +66,7 @@ impl LiveCheck {
     /// # Errors
     ///
     /// When the trace can't be read, or [has no beginning](OpenError::NoBeginning).
-    pub fn from_reader<R: Read>(reader: &mut TraceReader<R>) -> Result<Self, OpenError> {
+    pub fn from_reader<S: Source>(reader: &mut TraceReader<S>) -> Result<Self, OpenError> {
         let recording = Recording::load(reader, ValueCapture::Redacted)?;
         Ok(Self { matching: Matching::new(recording), findings: Findings::default(), ended: Mutex::default() })
     }
@@ -81,7 +80,7 @@ impl LiveCheck {
 
     /// The same check, matching tasks in another way. The spawns are told by the run's events.
     #[must_use]
-    pub fn tasks(mut self, tasks: Tasks) -> Self {
+    pub fn tasks(mut self, tasks: TaskMatching) -> Self {
         self.matching.tasks = tasks;
         self
     }
@@ -106,33 +105,33 @@ impl LiveCheck {
 
     /// Sums up, when the run has ended. One that recorded no end is taken for cancelled.
     #[must_use]
-    pub fn finish(&self) -> Conclusion {
+    pub fn finish(&self) -> ReplayReport {
         let ended = *self.ended.lock().unwrap_or_else(PoisonError::into_inner);
         conclude(&self.matching, &self.findings, ended.unwrap_or(RunOutcome::Cancelled), None)
     }
 
     fn host_call(&self, call: &HostCall<'_>) {
-        self.findings.asked();
+        self.findings.called();
         if self.findings.stopped_by().is_some() {
             return;
         }
         scratch::with(|scratch| {
-            scratch.asked.clear();
-            encode_value_lines(call.args, ValueCapture::Redacted, &mut scratch.asked);
+            scratch.actual.clear();
+            encode_value_lines(call.args, ValueCapture::Redacted, &mut scratch.actual);
             loop {
-                let due = match self.matching.next(call.task) {
-                    Ok(due) => due,
+                let next = match self.matching.next(call.task) {
+                    Ok(next) => next,
                     Err(unrecorded) => {
-                        return match self.matching.beyond(call.task, &unrecorded, call.site, &scratch.asked) {
-                            Beyond::Stopped => {}
-                            Beyond::Incomplete(incomplete) => self.findings.ended_at(incomplete),
-                            Beyond::Diverged(divergence) => drop(self.findings.diverged(divergence)),
+                        return match self.matching.unmatched(call.task, &unrecorded, call.site, &scratch.actual) {
+                            Unmatched::Stopped => {}
+                            Unmatched::Incomplete(incomplete) => self.findings.ended_at(incomplete),
+                            Unmatched::Diverged(divergence) => drop(self.findings.diverged(divergence)),
                         };
                     }
                 };
-                match self.compare(call, &due, scratch) {
-                    Ok(unchecked) if self.matching.take(&due, 0) => return self.findings.count_unchecked(unchecked),
-                    Err(divergence) if self.matching.is_still_due(&due) => {
+                match self.compare(call, &next, scratch) {
+                    Ok(unchecked) if self.matching.take(&next, 0) => return self.findings.count_unchecked(unchecked),
+                    Err(divergence) if self.matching.is_still_next(&next) => {
                         return drop(self.findings.diverged(*divergence));
                     }
                     // Another thread took it meanwhile.
@@ -142,30 +141,31 @@ impl LiveCheck {
         });
     }
 
-    /// Compares a call with the one that is due, and gives how many values were compared by their types.
-    fn compare(&self, live: &HostCall<'_>, due: &Due<'_>, scratch: &Scratch) -> Result<u64, Box<Divergence>> {
+    /// Compares a call with the one that is next, and gives how many values were compared by their types.
+    fn compare(&self, live: &HostCall<'_>, next: &NextCall<'_>, scratch: &Scratch) -> Result<u64, Box<Divergence>> {
         let (recording, task) = (&self.matching.recording, live.task);
-        if self.matching.is_turn_of_another(task, due) {
-            return Err(Box::new(self.matching.other_task(task, due, live.site, &scratch.asked)));
+        if self.matching.is_turn_of_another(task, next) {
+            return Err(Box::new(self.matching.other_task(task, next, live.site, &scratch.actual)));
         }
-        if recording.site(due.call) != live.site {
-            return Err(Box::new(self.matching.other_call(task, due, live.site, &scratch.asked, None)));
+        if recording.site(next.call) != live.site {
+            return Err(Box::new(self.matching.other_call(task, next, live.site, &scratch.actual, None)));
         }
         let mut unchecked = live.args.len() as u64;
-        if recording.args(due.call) != scratch.asked
-            && let Err(difference) = compared(recording.args(due.call), &scratch.asked)
+        if recording.args(next.call) != scratch.actual
+            && let Err(difference) = compared(recording.args(next.call), &scratch.actual)
         {
-            return Err(Box::new(self.matching.other_arguments(task, due, live.site, *difference, None)));
+            return Err(Box::new(self.matching.other_arguments(task, next, live.site, *difference, None)));
         }
         let verdict = |granted| if granted { "granted" } else { "not granted" };
-        if due.call.granted != live.granted {
-            let sides = [verdict(due.call.granted), verdict(live.granted)].map(str::to_owned);
-            return Err(self.other(DivergenceKind::OtherVerdict, "granted", "another verdict", sides, live, due));
+        if next.call.granted != live.granted {
+            let sides = [verdict(next.call.granted), verdict(live.granted)].map(str::to_owned);
+            return Err(self.other(DivergenceKind::OtherVerdict, "granted", "another verdict", sides, live, next));
         }
-        let outcomes = [Kind::of_recorded(recording.outcome(due.call)), Kind::of_live(live.outcome.as_ref())];
+        let outcomes =
+            [OutcomeType::of_recorded(recording.outcome(next.call)), OutcomeType::of_live(live.outcome.as_ref())];
         if outcomes[0] != outcomes[1] {
-            let sides = Kind::shown_beside(&outcomes[0], &outcomes[1]);
-            return Err(self.other(DivergenceKind::OtherOutcome, "outcome", "another outcome", sides, live, due));
+            let sides = OutcomeType::shown_beside(&outcomes[0], &outcomes[1]);
+            return Err(self.other(DivergenceKind::OtherOutcome, "outcome", "another outcome", sides, live, next));
         }
         unchecked += u64::from(matches!(live.outcome, Some(HostOutcome::Value(_))));
         Ok(unchecked)
@@ -176,16 +176,20 @@ impl LiveCheck {
         kind: DivergenceKind,
         path: &str,
         what: &str,
-        [recorded, asked]: [String; 2],
+        [recorded, actual]: [String; 2],
         live: &HostCall<'_>,
-        due: &Due<'_>,
+        next: &NextCall<'_>,
     ) -> Box<Divergence> {
         Box::new(Divergence::new(Details {
-            headline: format!("{}'s {} came to {what} than recorded", task_name(live.task), Operation(live.site)),
+            headline: format!(
+                "{}'s {} came to {what} than recorded",
+                task_name(live.task),
+                Operation(live.site.module(), live.site.op())
+            ),
             path: Some(path.to_owned()),
             recorded,
-            asked,
-            ..self.matching.at_call(kind, live.task, due)
+            actual,
+            ..self.matching.at_call(kind, live.task, next)
         }))
     }
 }
@@ -209,12 +213,14 @@ impl TraceSink for LiveCheck {
 
 /// Compares arguments by their types.
 fn compared(recorded: &[u8], live: &[u8]) -> Result<(), Box<Difference>> {
-    with_values(recorded, |recorded| with_values(live, |live| Comparison::new(Gaps::InEither).args(recorded, live)))
+    let mut comparison = Comparison::new(Gaps::InEither);
+    with_values(recorded, |recorded| with_values(live, |live| comparison.args(recorded, live)));
+    comparison.into_result().map(drop)
 }
 
 /// The part of an outcome that is compared.
 #[derive(Debug, PartialEq, Eq)]
-enum Kind {
+enum OutcomeType {
     None,
     /// A value of the type with this name.
     Value(String),
@@ -222,13 +228,13 @@ enum Kind {
     NotRecordable,
 }
 
-impl Kind {
-    fn of_recorded(outcome: Outcome<'_>) -> Self {
+impl OutcomeType {
+    fn of_recorded(outcome: RecordedOutcome<'_>) -> Self {
         match outcome {
-            Outcome::None => Self::None,
-            Outcome::Value(_) | Outcome::Partial(_) => Self::Value(with_result(outcome, type_name)),
-            Outcome::Error(_) => Self::Error,
-            Outcome::NotRecordable => Self::NotRecordable,
+            RecordedOutcome::None => Self::None,
+            RecordedOutcome::Value(_) | RecordedOutcome::Partial(_) => Self::Value(with_result(outcome, type_name)),
+            RecordedOutcome::Error(_) => Self::Error,
+            RecordedOutcome::NotRecordable => Self::NotRecordable,
         }
     }
 
@@ -249,8 +255,7 @@ impl Kind {
     /// Two outcomes that differ, in words.
     fn shown_beside(recorded: &Self, live: &Self) -> [String; 2] {
         if let (Self::Value(recorded), Self::Value(live)) = (recorded, live) {
-            let (recorded, live) = names_beside(recorded, live);
-            return [recorded, live].map(|name| format!("a value of type {name}"));
+            return names_beside(recorded, live).map(|name| format!("a value of type {name}"));
         }
         [recorded, live].map(|kind| match kind {
             Self::None => "nothing".to_owned(),

@@ -1,53 +1,63 @@
-//! Text that is safe to show and takes no more than so many columns.
+//! Text that is safe to show and takes a limited number of columns.
 
 use std::fmt::{self, Write};
 
-use cove_trace::summary::{escaped, is_unsafe_to_show};
-use unicode_width::UnicodeWidthChar;
+#[cfg(feature = "summary")]
+use unicode_width::UnicodeWidthChar as _;
 
-/// Text for one row, which goes behind another. Whatever is written to it is escaped where it could act on a terminal
-/// or begin another row, and once its columns are used up it refuses more, so that writing a large value stops early.
-pub(crate) struct Cells<'t> {
+use super::escape::{escaped, is_unsafe_to_show};
+
+/// Appends escaped text to a row, in a limited number of columns. When the columns are used up, writing fails, so that
+/// formatting a large value stops early. [`finish`](Self::finish) then puts an ellipsis at the end.
+///
+/// Widths are those of a terminal with the feature `summary`; without it, every character counts as one column.
+#[derive(Debug)]
+pub struct Cells<'t> {
     text: &'t mut String,
-    /// Where it begins in the text.
+    /// The length of `text` before this.
     start: usize,
     limit: usize,
     width: usize,
-    /// Where the text ends, and how wide it is there, that leaves a column for the ellipsis.
+    /// The width of the last character.
+    last_width: usize,
+    /// The end and the width of the longest start of the text that leaves a column for the ellipsis.
     short_end: usize,
     short_width: usize,
     cut: bool,
 }
 
-/// Characters without a width take none of the columns, so the bytes are limited too: to this many for each column.
-const BYTES_A_COLUMN: usize = 32;
+/// The number of bytes allowed for each column, since characters without a width use up no columns.
+const BYTES_PER_COLUMN: usize = 32;
 
 impl<'t> Cells<'t> {
-    /// Text of that many columns at most, behind `text`; none for no limit.
-    pub(crate) fn behind(text: &'t mut String, limit: Option<usize>) -> Self {
+    /// Appends to `text` at most `limit` columns, or any number for `None`.
+    pub fn behind(text: &'t mut String, limit: Option<usize>) -> Self {
         let start = text.len();
         let limit = limit.unwrap_or(usize::MAX);
-        Self { text, start, limit, width: 0, short_end: start, short_width: 0, cut: false }
+        Self { text, start, limit, width: 0, last_width: 0, short_end: start, short_width: 0, cut: false }
     }
 
-    /// Begins anew, with another limit.
-    pub(crate) fn restart(self, limit: usize) -> Self {
+    /// Removes what was written, and sets another limit.
+    #[must_use]
+    pub fn restart(self, limit: usize) -> Self {
         self.text.truncate(self.start);
         Self::behind(self.text, Some(limit))
     }
 
-    /// The columns that the finished text takes. Not counted when there is no limit.
-    pub(crate) fn width(&self) -> usize {
+    /// Returns the columns of the finished text, or 0 without a limit.
+    #[must_use]
+    pub fn width(&self) -> usize {
         if self.cut { (self.short_width + 1).min(self.limit) } else { self.width }
     }
 
-    /// Whether more was written than there was room for.
-    pub(crate) fn is_cut(&self) -> bool {
+    /// Returns whether some text did not fit.
+    #[must_use]
+    pub fn is_cut(&self) -> bool {
         self.cut
     }
 
-    /// Puts an ellipsis at the end of the text if it was cut.
-    pub(crate) fn finish(self) {
+    /// Puts an ellipsis at the end if the text was cut.
+    pub fn finish(self) {
         if self.cut {
             self.text.truncate(self.short_end);
             if self.limit > 0 {
@@ -57,12 +67,13 @@ impl<'t> Cells<'t> {
     }
 
     fn push(&mut self, character: char) -> fmt::Result {
-        let width = self.width.saturating_add(character.width().unwrap_or(0));
-        if width > self.limit || (self.text.len() - self.start) / BYTES_A_COLUMN > self.limit {
+        let added = width_after(character, self.last_width);
+        let width = self.width.saturating_add(added);
+        if width > self.limit || (self.text.len() - self.start) / BYTES_PER_COLUMN > self.limit {
             self.cut = true;
             return Err(fmt::Error);
         }
-        self.width = width;
+        (self.width, self.last_width) = (width, added);
         self.text.push(character);
         if self.width < self.limit {
             self.short_end = self.text.len();
@@ -70,6 +81,21 @@ impl<'t> Cells<'t> {
         }
         Ok(())
     }
+}
+
+/// Returns the columns that a character adds. A variation selector can turn a character into a wide emoji, so it counts
+/// as the second column.
+#[cfg(feature = "summary")]
+fn width_after(character: char, last_width: usize) -> usize {
+    match character {
+        '\u{fe00}'..='\u{fe0f}' if last_width == 1 => 1,
+        _ => character.width().unwrap_or(0),
+    }
+}
+
+#[cfg(not(feature = "summary"))]
+fn width_after(_: char, _: usize) -> usize {
+    1
 }
 
 impl Write for Cells<'_> {
@@ -94,6 +120,7 @@ impl Write for Cells<'_> {
 }
 
 #[cfg(test)]
+#[cfg(feature = "summary")]
 mod tests {
     use super::*;
     use unicode_width::UnicodeWidthStr as _;
@@ -126,6 +153,9 @@ mod tests {
             "e\u{301}".repeat(10_000),
             "👩\u{200d}🚀".repeat(10_000),
             "\u{301}".repeat(1_000_000),
+            "❤\u{fe0f}".repeat(1_000),
+            "1\u{fe0f}\u{20e3}".repeat(1_000),
+            "\u{3164}\u{115f}".repeat(1_000),
             "\u{1b}日\t".repeat(100),
         ];
         for text in texts {
