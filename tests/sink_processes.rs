@@ -20,8 +20,8 @@ use common::print_call;
 use common::process::{self, Fork, fork, this_test};
 use common::scratch_dir::ScratchDir;
 use cove_trace::{
-    JsonlSink, RecordedValue, RecordingBackend, RingSink, RunOutcome, TraceEvent, TraceHeader, TraceReader, TraceSink,
-    TraceValue, ValueCapture, ValueWriter, create_trace_file,
+    JsonlSink, RecordedValue, RecordingBackend, Replay, RingSink, RunOutcome, TraceEvent, TraceHeader, TraceReader,
+    TraceSink, TraceValue, ValueCapture, ValueWriter, create_trace_file,
 };
 
 /// The environment variable with the kind of sink that a child process uses.
@@ -285,6 +285,34 @@ fn a_file_that_is_truncated_goes_on_without_a_hole() {
         let expected: String = (5..9).map(|id| format!("{{\"event\":\"task_cancelled\",\"id\":{id}}}\n")).collect();
         assert_eq!(rest, expected);
     }
+}
+
+/// A check of a live run has locks, too.
+#[test]
+fn a_live_check_ignores_what_a_forked_child_records() {
+    let sink = JsonlSink::new(Vec::new(), &header()).unwrap();
+    sink.record(&print_call(&[], None));
+    sink.record(&TraceEvent::RunEnded { outcome: RunOutcome::Success, message: None });
+    let trace = sink.finish().writer;
+    let check = Replay::check_only(&trace[..]).unwrap();
+    let is_over = AtomicBool::new(false);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            while !is_over.load(Ordering::Relaxed) {
+                check.record(&TraceEvent::RunEnded { outcome: RunOutcome::Success, message: None });
+            }
+        });
+        for _ in 0..50 {
+            fork(|| {
+                check.record(&print_call(&[], None));
+                check.record(&TraceEvent::RunEnded { outcome: RunOutcome::Success, message: None });
+                true
+            })
+            .assert_ends_well();
+        }
+        is_over.store(true, Ordering::Relaxed);
+    });
+    assert_eq!(check.finish().calls_used, 0);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::fmt::{self, Write};
 
 use super::duration::write_duration;
-use crate::value::{RecordedValue, TraceValue as _};
+use crate::value::{Convention, RecordedEnum, RecordedValue, TraceValue as _};
 
 /// Writes a value as a program would spell it: `Point { x: 1, tags: ["a"] }`. Names and strings are written as they are
 /// in the trace, so `out` must escape them, as [`Cells`](super::Cells) does.
@@ -18,15 +18,11 @@ pub fn write_value(out: &mut impl Write, value: &RecordedValue<'_>) -> fmt::Resu
             write_list(out, items)?;
             out.write_char(']')
         }
-        RecordedValue::Enum(value) => {
-            write_all(out, &[value.name, ".", value.case])?;
-            if value.payload.is_empty() {
-                return Ok(());
-            }
-            out.write_char('(')?;
-            write_list(out, value.payload)?;
-            out.write_char(')')
-        }
+        RecordedValue::Enum(value) if value.name.starts_with('@') => match Convention::of(value) {
+            Some(convention) => write_convention(out, &convention),
+            None => write_enum(out, value),
+        },
+        RecordedValue::Enum(value) => write_enum(out, value),
         RecordedValue::Struct(value) if value.fields.is_empty() => write_all(out, &[value.name, " {}"]),
         RecordedValue::Struct(value) => {
             write_all(out, &[value.name, " { "])?;
@@ -38,6 +34,60 @@ pub fn write_value(out: &mut impl Write, value: &RecordedValue<'_>) -> fmt::Resu
         }
         ref leaf => write_leaf(out, leaf),
     }
+}
+
+fn write_enum(out: &mut impl Write, value: &RecordedEnum<'_>) -> fmt::Result {
+    write_all(out, &[value.name, ".", value.case])?;
+    if value.payload.is_empty() {
+        return Ok(());
+    }
+    out.write_char('(')?;
+    write_list(out, value.payload)?;
+    out.write_char(')')
+}
+
+/// Writes a value that has no shape of its own in the format.
+fn write_convention(out: &mut impl Write, convention: &Convention<'_>) -> fmt::Result {
+    match *convention {
+        Convention::Number(digits) => out.write_str(digits),
+        Convention::Bytes(digits) => write_all(out, &["hex\"", digits, "\""]),
+        Convention::Map(entries) => {
+            out.write_char('{')?;
+            for (index, entry) in entries.iter().enumerate() {
+                let RecordedValue::Array([key, value]) = entry else { continue };
+                out.write_str(if index > 0 { ", " } else { "" })?;
+                write_value(out, key)?;
+                out.write_str(": ")?;
+                write_value(out, value)?;
+            }
+            out.write_char('}')
+        }
+        Convention::Tuple(items) => {
+            out.write_char('(')?;
+            write_list(out, items)?;
+            out.write_str(if items.len() == 1 { ",)" } else { ")" })
+        }
+        Convention::Set(items) => {
+            out.write_char('{')?;
+            write_list(out, items)?;
+            out.write_char('}')
+        }
+        Convention::Range { start, end, is_closed } => {
+            write_bound(out, start)?;
+            out.write_str(if is_closed { "..=" } else { ".." })?;
+            write_bound(out, end)
+        }
+        Convention::Thrown(value) => {
+            out.write_str("thrown ")?;
+            write_value(out, value)
+        }
+        Convention::NeverReturned { how } => write_all(out, &["never returned: ", how]),
+    }
+}
+
+/// Writes a bound of a range, or nothing for an open one.
+fn write_bound(out: &mut impl Write, bound: &RecordedValue<'_>) -> fmt::Result {
+    if matches!(bound, RecordedValue::Unit) { Ok(()) } else { write_value(out, bound) }
 }
 
 /// Writes texts without the cost of formatting, which would exceed all other costs.
@@ -105,7 +155,10 @@ impl fmt::Display for Leaf<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::value::{RecordedEnum, RecordedField, RecordedOpaque, RecordedResource, RecordedStruct};
+    use crate::value::{
+        NeverReturned, RecordedField, RecordedOpaque, RecordedResource, RecordedStruct, Thrown, TraceValue, Value,
+    };
+    use std::collections::{BTreeMap, BTreeSet};
 
     #[test]
     fn every_shape() {
@@ -134,5 +187,31 @@ mod tests {
             write_value(&mut text, &value).unwrap();
             assert_eq!(text, shown);
         }
+    }
+
+    /// What a reader returns for `value`, in one row.
+    fn shown(value: &dyn TraceValue) -> String {
+        let owned = crate::owned::OwnedValue::from(&RecordedValue::Live(value));
+        let mut text = String::new();
+        write_value(&mut text, &owned.view(&crate::Arena::new())).unwrap();
+        text
+    }
+
+    #[test]
+    fn values_that_have_no_shape_of_their_own() {
+        assert_eq!(shown(&f64::NEG_INFINITY), "-inf");
+        assert_eq!(shown(&u64::MAX), "18446744073709551615");
+        assert_eq!(shown(&Value::Bytes(vec![0xff, 0])), "hex\"ff00\"");
+        assert_eq!(shown(&BTreeMap::from([(1, "a"), (2, "b")])), r#"{1: "a", 2: "b"}"#);
+        assert_eq!(shown(&(1, "a")), r#"(1, "a")"#);
+        assert_eq!(shown(&(1,)), "(1,)");
+        assert_eq!(shown(&BTreeSet::from([1, 2])), "{1, 2}");
+        assert_eq!(shown(&(1..3)), "1..3");
+        assert_eq!(shown(&(..=3)), "..=3");
+        assert_eq!(shown(&(..)), "..");
+        assert_eq!(shown(&Thrown("no")), r#"thrown "no""#);
+        assert_eq!(shown(&NeverReturned::Panicked), "never returned: panicked");
+        let other = Value::Enum { name: "@Tuple".into(), case: "parts".into(), payload: vec![Value::Unit] };
+        assert_eq!(shown(&other), "@Tuple.parts(())");
     }
 }

@@ -16,7 +16,7 @@ use crate::display::{Name, Operation, names_beside, task_name};
 use crate::event::{HostCall, HostOutcome, TraceEvent, TraceHeader};
 use crate::names::{RunOutcome, ValueCapture};
 use crate::reader::{Source, TraceReader};
-use crate::sink::TraceSink;
+use crate::sink::{ForkGuard, TraceSink};
 use crate::value::encode_value_lines;
 use crate::value::{RecordedValue, TraceValue};
 
@@ -58,6 +58,7 @@ pub struct LiveCheck {
     matching: Matching,
     findings: Findings,
     ended: Mutex<Option<RunOutcome>>,
+    guard: ForkGuard,
 }
 
 impl LiveCheck {
@@ -66,9 +67,14 @@ impl LiveCheck {
     /// # Errors
     ///
     /// When the trace can't be read, or [has no beginning](OpenError::NoBeginning).
+    ///
+    /// # Panics
+    ///
+    /// If the system has no memory to watch for forks.
     pub fn from_reader<S: Source>(reader: &mut TraceReader<S>) -> Result<Self, OpenError> {
         let recording = Recording::load(reader, ValueCapture::Redacted)?;
-        Ok(Self { matching: Matching::new(recording), findings: Findings::default(), ended: Mutex::default() })
+        let guard = ForkGuard::new().expect("no memory for a fork handler");
+        Ok(Self { matching: Matching::new(recording), findings: Findings::default(), ended: Mutex::default(), guard })
     }
 
     /// The same check, matching calls in another order.
@@ -196,6 +202,10 @@ impl LiveCheck {
 
 impl TraceSink for LiveCheck {
     fn record(&self, event: &TraceEvent<'_>) {
+        if !self.guard.is_owner() {
+            // Another thread may have held a lock during the fork.
+            return;
+        }
         match event {
             TraceEvent::TaskSpawned { id, parent, scope } => self.matching.spawned(*id, *parent, scope),
             TraceEvent::HostCall(call) => self.host_call(call),

@@ -7,7 +7,8 @@ use std::io;
 ///
 /// A child made by `fork` is recognised. A child made by `_Fork` or by a raw `clone` system call is not, because these
 /// run no fork handlers.
-pub(super) struct ForkGuard {
+#[derive(Debug)]
+pub(crate) struct ForkGuard {
     /// The value of `forks()` in the process that created the guard.
     forks: u32,
 }
@@ -18,14 +19,14 @@ impl ForkGuard {
     /// # Errors
     ///
     /// If the system has no memory to register a fork handler.
-    pub(super) fn new() -> io::Result<Self> {
+    pub(crate) fn new() -> io::Result<Self> {
         handler::register()?;
         Ok(Self { forks: handler::forks() })
     }
 
     /// Whether this process created the guard. Costs a load and a comparison.
     #[inline]
-    pub(super) fn is_owner(&self) -> bool {
+    pub(crate) fn is_owner(&self) -> bool {
         self.forks == handler::forks()
     }
 }

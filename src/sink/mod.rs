@@ -23,6 +23,7 @@ use std::sync::Arc;
 pub use self::builder::JsonlSinkBuilder;
 pub use self::file::{FreshFile, create_trace_file};
 pub use self::filter::FilterSink;
+pub(crate) use self::fork::ForkGuard;
 pub use self::jsonl::{Finished, JsonlSink};
 #[cfg(all(feature = "mmap", unix))]
 pub use self::mapped::MappedFile;

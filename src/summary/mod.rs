@@ -189,7 +189,7 @@ impl Summary {
         let this = Calls {
             granted: u64::from(call.granted),
             refused: u64::from(!call.granted),
-            failed: u64::from(matches!(call.outcome, Some(HostOutcome::Error(_)))),
+            failed: u64::from(call.outcome.is_some_and(|outcome| outcome.is_failure() || outcome.never_returned())),
             not_recordable: u64::from(matches!(call.outcome, Some(HostOutcome::NotRecordable))),
             wait_ns: wait_ns.into(),
         };

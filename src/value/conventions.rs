@@ -18,7 +18,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use super::recorded::RecordedValue;
+use super::recorded::{RecordedEnum, RecordedValue};
 use super::replayable::Value;
 use super::type_names;
 use super::writer::{ItemWriter, TraceValue, ValueWriter};
@@ -262,6 +262,46 @@ impl<'a> RecordedValue<'a> {
             },
             _ => None,
         }
+    }
+}
+
+/// The value that an enum with a reserved name stands for, for those who show it.
+pub(crate) enum Convention<'a> {
+    /// A float or an integer, as it is spelled in the trace.
+    Number(&'a str),
+    /// Bytes as hexadecimal digits.
+    Bytes(&'a str),
+    /// Each entry is an array of a key and a value.
+    Map(&'a [RecordedValue<'a>]),
+    Tuple(&'a [RecordedValue<'a>]),
+    Set(&'a [RecordedValue<'a>]),
+    Range {
+        start: &'a RecordedValue<'a>,
+        end: &'a RecordedValue<'a>,
+        is_closed: bool,
+    },
+    Thrown(&'a RecordedValue<'a>),
+    NeverReturned {
+        how: &'a str,
+    },
+}
+
+impl<'a> Convention<'a> {
+    /// Returns `None` for an enum that does not follow a convention.
+    pub(crate) fn of(value: &RecordedEnum<'a>) -> Option<Self> {
+        let is_entry = |entry: &RecordedValue<'_>| matches!(entry, RecordedValue::Array([_, _]));
+        Some(match (value.name, value.case, value.payload) {
+            (FLOAT, NAN | INFINITE | NEGATIVE_INFINITE, []) => Self::Number(value.case),
+            (INT, DECIMAL, [RecordedValue::String(digits)]) => Self::Number(digits),
+            (STRING, HEX, [RecordedValue::String(digits)]) => Self::Bytes(digits),
+            (MAP, ENTRIES, entries) if entries.iter().all(is_entry) => Self::Map(entries),
+            (TUPLE, ITEMS, items) => Self::Tuple(items),
+            (SET, ITEMS, items) => Self::Set(items),
+            (RANGE, HALF_OPEN | CLOSED, [start, end]) => Self::Range { start, end, is_closed: value.case == CLOSED },
+            (THROWN, VALUE, [thrown]) => Self::Thrown(thrown),
+            (NEVER_RETURNED, how, []) => Self::NeverReturned { how },
+            _ => return None,
+        })
     }
 }
 

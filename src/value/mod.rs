@@ -29,8 +29,8 @@ mod std_types;
 use crate::line::LINE_LIMIT;
 use crate::names::ValueCapture;
 
+pub(crate) use self::conventions::{Convention, NeverReturned, type_name_of_enum};
 pub use self::conventions::{EntryWriter, Thrown};
-pub(crate) use self::conventions::{NeverReturned, type_name_of_enum};
 pub(crate) use self::encoded::Encoded;
 pub(crate) use self::encoder::Encoder;
 pub use self::encoder::MAX_VALUE_DEPTH;

@@ -5,7 +5,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use cove_trace::{ENTRY_TASK, EventKind, HostCall, HostOutcome, RunOutcome, TraceEvent};
+use cove_trace::{ENTRY_TASK, EventKind, HostCall, RunOutcome, TraceEvent};
 use wildmatch::WildMatch;
 
 use super::texts;
@@ -108,7 +108,9 @@ fn is_refused(event: &TraceEvent<'_>) -> bool {
 
 fn is_error(event: &TraceEvent<'_>) -> bool {
     match event {
-        TraceEvent::HostCall(call) => matches!(call.outcome, Some(HostOutcome::Error(_))),
+        TraceEvent::HostCall(call) => {
+            call.outcome.is_some_and(|outcome| outcome.is_failure() || outcome.never_returned())
+        }
         TraceEvent::RunEnded { outcome, .. } => *outcome != RunOutcome::Success,
         _ => false,
     }

@@ -115,7 +115,11 @@ fn style_of(event: &TraceEvent<'_>) -> Option<Style> {
     let bad = Style::new().fg_color(Some(AnsiColor::Red.into()));
     match event {
         TraceEvent::HostCall(HostCall { granted: false, .. }) => Some(bad.effects(Effects::BOLD)),
-        TraceEvent::HostCall(HostCall { outcome: Some(HostOutcome::Error(_)), .. }) => Some(bad),
+        TraceEvent::HostCall(HostCall { outcome: Some(outcome), .. })
+            if outcome.is_failure() || outcome.never_returned() =>
+        {
+            Some(bad)
+        }
         TraceEvent::HostCall(_) => None,
         TraceEvent::RunEnded { outcome: RunOutcome::Success, .. } => Some(Style::new().effects(Effects::BOLD)),
         TraceEvent::RunEnded { .. } => Some(bad.effects(Effects::BOLD)),
