@@ -37,6 +37,10 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, output: &mut Output, diagnostics: &mut Diagnostics) -> io::Result<()> {
+    if args.first.path().is_none() && args.second.path().is_none() {
+        diagnostics.usage("error: standard input can be only one of the two traces");
+        return Ok(());
+    }
     let readers = [&args.first, &args.second].map(|input| input.open_whole(diagnostics));
     let [Some(mut first), Some(mut second)] = readers else { return Ok(()) };
     let names = [args.first.name(), args.second.name()];

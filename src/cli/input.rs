@@ -10,6 +10,7 @@ use cove_trace::compress::{Compression, Decompressed};
 use cove_trace::parallel::ReadAt as _;
 
 use crate::diagnostics::Diagnostics;
+use crate::identify::{look, trace_from};
 use crate::progress::{Counted, Progress};
 
 /// A file, or standard input for `-`.
@@ -56,26 +57,38 @@ impl Input {
     }
 
     fn said<T>(&self, result: io::Result<T>, diagnostics: &mut Diagnostics) -> Option<T> {
-        result.map_err(|error| diagnostics.unusable(&self.name(), &format_args!("can't be read: {error}"))).ok()
+        result
+            .map_err(|error| match error.kind() {
+                io::ErrorKind::InvalidInput => diagnostics.unusable(&self.name(), &error),
+                _ => diagnostics.unusable(&self.name(), &format_args!("can't be read: {error}")),
+            })
+            .ok()
     }
 
     /// Opens the trace. `begin` is called with the length of a regular file.
     fn source(&self, begin: impl FnOnce(u64) -> Progress) -> io::Result<Opened> {
         let Some(path) = self.path() else {
-            return decompressed(io::stdin().lock()).map(Opened::Stream);
+            return trace_from(decompressed(io::stdin().lock())?).map(Opened::Stream);
         };
         let file = File::open(path)?;
         let metadata = file.metadata()?;
+        if metadata.is_dir() {
+            return Err(io::ErrorKind::IsADirectory.into());
+        }
         if !metadata.is_file() {
-            return decompressed(file).map(Opened::Stream);
+            return trace_from(decompressed(file)?).map(Opened::Stream);
         }
         let len = metadata.len();
         let mut start = [0; Compression::MAGIC_LEN];
         let start_len = file.read_at(&mut start, 0)?;
         let counted = Counted { file, progress: begin(len) };
         match Compression::detect(&start[..start_len]) {
-            None => Ok(Opened::File { file: counted, len }),
-            Some(_) => decompressed(counted).map(Opened::Stream),
+            // Looked at through another handle, so that the file is read from its beginning afterwards.
+            None => match look(&mut File::open(path)?, &mut Vec::new())? {
+                None => Ok(Opened::File { file: counted, len }),
+                Some(what) => Err(io::Error::new(io::ErrorKind::InvalidInput, what)),
+            },
+            Some(_) => trace_from(decompressed(counted)?).map(Opened::Stream),
         }
     }
 }

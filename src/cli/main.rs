@@ -7,6 +7,7 @@ mod diagnostics;
 mod diff;
 mod follow;
 mod grants;
+mod identify;
 mod input;
 mod json;
 mod man;

@@ -2,7 +2,7 @@
 
 use cove_trace::{RecordedValue, TraceEvent, ValueCapture};
 
-use crate::harness::{Place, command, run_on, skipped};
+use crate::harness::{Place, command, run_on, run_on_stdin, skipped};
 use crate::known_run::{NASTY, PRINT, SUCCESS, call, known_run, record};
 
 const SUBCOMMANDS: [&str; 6] = ["summary", "timeline", "grants", "redact", "cat", "check"];
@@ -58,7 +58,67 @@ fn a_file_named_like_standard_input_or_an_option() {
     place.write("--json", known_run(ValueCapture::Full));
     place.run(["check", "./-"]).assert_clean();
     place.run(["check", "--", "--json"]).assert_clean();
-    assert_eq!(place.run(["check", "-"]).code, Some(1), "standard input is empty");
+    assert_eq!(place.run(["check", "-"]).code, Some(2), "standard input is empty");
+}
+
+/// What is no trace is one sentence that says what it looks like, however long it is.
+#[test]
+fn a_file_that_is_no_trace() {
+    let foreign = "{\"level\":\"info\",\"message\":\"started\"}\n".repeat(20_000);
+    let utf16: Vec<u8> = "{\"event\":1}\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let cases: [(&[u8], &str); 12] = [
+        (b"", "not a trace: it is empty; a trace begins with a trace_header"),
+        (b"\n\n", "not a trace: it is empty; a trace begins with a trace_header"),
+        (b"hello\n", "not a trace: it is text of another kind; a trace begins with a trace_header"),
+        (foreign.as_bytes(), "not a trace: it is JSON of another kind; a trace begins with a trace_header"),
+        (&[b"\xff\xfe", &utf16[..]].concat(), "not a trace: it is UTF-16 text; convert it to UTF-8"),
+        (&utf16, "not a trace: it is UTF-16 text or binary data"),
+        (b"\xfd7zXZ\0\0\x04\xe6", "not a trace: it is xz data; decompress it with xz -dc"),
+        (b"BZh91AY&SY\n", "not a trace: it is bzip2 data; decompress it with bzip2 -dc"),
+        (b"PK\x03\x04\n", "not a trace: it is a ZIP archive; extract the trace first"),
+        (b"\x7fELF\x02\n", "not a trace: it is a program"),
+        (b"\x01\x02\0\n", "not a trace: it is binary data"),
+        (
+            b"{\"event\":\"trace_header\",\"version\":3}\n",
+            "a trace of version 3; this program reads version 4 and no other",
+        ),
+    ];
+    let place = Place::new();
+    for (content, sentence) in cases {
+        place.write("other.jsonl", content);
+        for subcommand in SUBCOMMANDS {
+            let run = place.run([subcommand, "other.jsonl"]);
+            run.assert_said(2, &[&format!("other.jsonl: error: {sentence}")]);
+            assert_eq!(run.stdout, "", "{subcommand}");
+        }
+    }
+    // The same by a pipe, where the beginning cannot be read twice.
+    for (content, sentence) in cases {
+        run_on_stdin(content, &["summary"]).assert_said(2, &[&format!("-: error: {sentence}")]);
+    }
+}
+
+/// Events make a trace, even if the header is damaged or missing.
+#[test]
+fn a_trace_without_its_header_is_a_trace_with_an_error() {
+    let known = String::from_utf8(known_run(ValueCapture::Full)).unwrap();
+    let events = known.split_once('\n').unwrap().1;
+    let place = Place::new();
+    for content in [events.to_owned(), format!("{{\"event\":\"trace_hea\n{events}"), "x\n".repeat(900) + events] {
+        place.write("run.jsonl", content);
+        assert_eq!(place.run(["check", "run.jsonl"]).code, Some(1));
+    }
+    place.write("run.jsonl", "x\n".repeat(1_000) + events);
+    assert_eq!(place.run(["check", "run.jsonl"]).code, Some(2));
+    // A writer that was killed in its header.
+    place.write("run.jsonl", &known[..20]);
+    assert_eq!(place.run(["check", "run.jsonl"]).code, Some(1));
+}
+
+#[test]
+fn standard_input_is_read_once() {
+    let run = Place::new().run(["diff", "-", "-"]);
+    run.assert_said(2, &["error: standard input can be only one of the two traces"]);
 }
 
 /// Text that acts on no terminal, its line ends left aside.

@@ -124,9 +124,18 @@ fn what_can_not_be_read_is_exit_code_1_or_2() {
     assert_eq!(run.code, Some(2));
     assert!(run.stderr.starts_with("nowhere.jsonl: error: can't be read: "), "{}", run.stderr);
     let run = diff("", &trace, &[]);
-    assert_eq!((run.code, run.stdout.as_str()), (Some(1), ""));
-    assert!(run.stderr.starts_with("first.jsonl:1:1: error: "), "{}", run.stderr);
+    assert_eq!((run.code, run.stdout.as_str()), (Some(2), ""));
+    assert!(run.stderr.starts_with("first.jsonl: error: not a trace"), "{}", run.stderr);
+    let run = diff(&trace, "", &[]);
+    assert_eq!((run.code, run.stdout.as_str()), (Some(2), ""));
+    assert!(run.stderr.starts_with("second.jsonl: error: not a trace"), "{}", run.stderr);
+    let events = trace.split_once('\n').unwrap().1;
+    for (first, second, name) in [(events, &*trace, "first"), (&*trace, events, "second")] {
+        let run = diff(first, second, &[]);
+        assert_eq!(run.code, Some(1));
+        assert!(run.stderr.lines().all(|line| line.starts_with(&format!("{name}.jsonl:1:"))), "{name}: {}", run.stderr);
+    }
     let run = diff(&trace, trace.replace("\"version\":4", "\"version\":5"), &[]);
-    assert_eq!(run.code, Some(1));
-    assert!(run.stderr.starts_with("second.jsonl:1:"), "{}", run.stderr);
+    assert_eq!(run.code, Some(2));
+    assert!(run.stderr.starts_with("second.jsonl: error: a trace of version 5"), "{}", run.stderr);
 }

@@ -118,7 +118,7 @@ fn closed_streams() {
         assert_eq!(shell("2>&-", args).status.code(), Some(0), "{args:?}");
     }
     assert_eq!(shell("2>&-", &["check", "missing.jsonl"]).status.code(), Some(2), "said by the exit code alone");
-    assert_eq!(shell("<&-", &["check", "-"]).status.code(), Some(1), "an empty trace");
+    assert_eq!(shell("<&-", &["check", "-"]).status.code(), Some(2), "an empty trace");
 }
 
 #[test]

@@ -76,7 +76,7 @@ fn lines_that_can_not_be_read_are_left_out() {
 fn what_is_no_trace_leaves_no_file() {
     for content in ["", "nonsense\n", "{\"event\":\"trace_header\",\"version\":5}\n"] {
         let place = place_with(content);
-        assert_eq!(place.run(["redact", "run.jsonl"]).code, Some(1), "{content:?}");
+        assert_eq!(place.run(["redact", "run.jsonl"]).code, Some(2), "{content:?}");
         assert!(!place.path("run-redacted.jsonl").exists(), "{content:?}");
     }
 }
@@ -137,5 +137,5 @@ fn a_missing_trace_leaves_no_file() {
     assert_eq!(run.code, Some(2));
     assert_eq!(fs::read_dir(place.path("")).unwrap().count(), 0);
     let run: Run = place.run(["redact", "-", "-o", "x.jsonl"]);
-    assert_eq!(run.code, Some(1), "standard input is empty");
+    assert_eq!(run.code, Some(2), "standard input is empty");
 }

@@ -62,7 +62,7 @@ impl Example {
         assert_eq!(ran.count("entry_exit"), 1);
         assert_eq!(ran.count("task_spawned"), ran.count("task_completed") + ran.count("task_cancelled"));
         assert_eq!(ran.heap()["event"], "heap_summary");
-        assert!(ran.stdout.contains("CheckStats: nothing is wrong with it."), "{}", ran.stdout);
+        assert!(ran.stdout.contains("Checked: nothing is wrong with it."), "{}", ran.stdout);
         let expected_status = if ran.end().0 == "success" { 0 } else { 1 };
         assert_eq!(output.status.code(), Some(expected_status), "{stderr}");
         ran
