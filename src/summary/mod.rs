@@ -26,7 +26,6 @@
 //! assert!(summary.to_string().contains("documents.read"));
 //! ```
 
-mod by_name;
 mod by_task;
 mod parallel;
 mod rows;
@@ -40,7 +39,6 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 
-use self::by_name::ByName;
 use self::by_task::ByTask;
 pub use self::rows::{
     Calls, CapabilityRow, Collections, EntryRow, OperationRow, RefusalRow, RunEnd, SlowCallRow, TaskEnd, TaskRow,
@@ -50,6 +48,7 @@ use self::top::Top;
 use self::waits::Waits;
 use crate::event::{ENTRY_TASK, HeapSummary, HostCall, HostOutcome, TraceEvent, TraceHeader};
 use crate::line::number::nanoseconds;
+use crate::name_map::{self, NameMap, sorted};
 use crate::reader::{ReadError, ReadErrorKind, Source, TracePart, TraceReader};
 
 /// The figures of one run.
@@ -82,8 +81,8 @@ pub struct Summary {
     pub heap: Option<HeapSummary>,
     /// How the run ended, if it did.
     pub outcome: Option<RunEnd>,
-    by_operation: ByName<3, Operation>,
-    by_entry: ByName<2, EntryTimes>,
+    by_operation: NameMap<3, Operation>,
+    by_entry: NameMap<2, EntryTimes>,
     by_task: ByTask,
     slowest: Top<SlowCall, SLOWEST_CALLS>,
 }
@@ -105,7 +104,7 @@ struct SlowCall {
     wait_ns: u64,
     line: Reverse<u64>,
     task: u64,
-    /// Its place in `by_operation`.
+    /// The index in `by_operation`.
     operation: usize,
 }
 
@@ -167,7 +166,8 @@ impl Summary {
             }
             TraceEvent::EntryExit { module, function, cpu, wait } => {
                 self.by_task.entry(ENTRY_TASK).completed(nanoseconds(cpu));
-                let times = self.by_entry.get_or_default([module, function]);
+                let index = name_map::index_of(&mut self.by_entry, [module, function]);
+                let times = &mut self.by_entry[index];
                 times.cpu_ns += u128::from(nanoseconds(cpu));
                 times.wait_ns += u128::from(nanoseconds(wait));
             }
@@ -196,8 +196,8 @@ impl Summary {
         let (module, op, capability) = (call.site.module(), call.site.op(), call.site.capability());
         self.calls += this;
         self.by_task.entry(call.task).calls += this;
-        let place = self.by_operation.place([module, op, capability]);
-        let operation = self.by_operation.at(place);
+        let index = name_map::index_of(&mut self.by_operation, [module, op, capability]);
+        let operation = &mut self.by_operation[index];
         operation.calls += this;
         if call.granted {
             operation.waits.add(wait_ns);
@@ -205,7 +205,7 @@ impl Summary {
             operation.first_refused.get_or_insert(line);
         }
         if wait_ns > 0 {
-            self.slowest.push(SlowCall { wait_ns, line: Reverse(line), task: call.task, operation: place });
+            self.slowest.push(SlowCall { wait_ns, line: Reverse(line), task: call.task, operation: index });
         }
     }
 
@@ -225,9 +225,10 @@ impl Summary {
         self.heap = later.heap.or(self.heap);
         self.outcome = later.outcome.or_else(|| self.outcome.take());
         let mut by_operation = later.by_operation;
-        by_operation
-            .each(|operation| operation.first_refused = operation.first_refused.map(|line| line + lines_before));
-        let moved_to = self.by_operation.merge(by_operation, |operation, more| {
+        for operation in by_operation.values_mut() {
+            operation.first_refused = operation.first_refused.map(|line| line + lines_before);
+        }
+        let moved_to = name_map::merge(&mut self.by_operation, by_operation, |operation, more| {
             operation.calls += more.calls;
             operation.waits.merge(more.waits);
             operation.first_refused = operation.first_refused.or(more.first_refused);
@@ -237,7 +238,7 @@ impl Summary {
             self.slowest.push(SlowCall { line, operation: moved_to[call.operation], ..call });
         }
         self.by_task.merge(later.by_task);
-        self.by_entry.merge(later.by_entry, |times, more| {
+        name_map::merge(&mut self.by_entry, later.by_entry, |times, more| {
             times.cpu_ns += more.cpu_ns;
             times.wait_ns += more.wait_ns;
         });
@@ -247,7 +248,7 @@ impl Summary {
     #[must_use]
     pub fn capabilities(&self) -> Vec<CapabilityRow<'_>> {
         let mut by_capability: BTreeMap<&str, Calls> = BTreeMap::new();
-        for ([_, _, capability], operation) in self.by_operation.iter() {
+        for ([_, _, capability], operation) in sorted(&self.by_operation) {
             *by_capability.entry(capability).or_default() += operation.calls;
         }
         let rows = by_capability.into_iter().map(|(capability, calls)| CapabilityRow {
@@ -263,7 +264,7 @@ impl Summary {
     /// The operations that were called: those waited for longest first, then by module, name and capability.
     #[must_use]
     pub fn operations(&self) -> Vec<OperationRow<'_>> {
-        let rows = self.by_operation.iter().map(|([module, op, capability], operation)| OperationRow {
+        let rows = sorted(&self.by_operation).map(|([module, op, capability], operation)| OperationRow {
             module,
             op,
             capability,
@@ -281,7 +282,7 @@ impl Summary {
     /// The operations that were refused, in the order in which they first were.
     #[must_use]
     pub fn refusals(&self) -> Vec<RefusalRow<'_>> {
-        let refused = self.by_operation.iter().filter_map(|([module, op, capability], operation)| {
+        let refused = sorted(&self.by_operation).filter_map(|([module, op, capability], operation)| {
             let first_line = operation.first_refused?;
             Some(RefusalRow { module, op, capability, refused: operation.calls.refused, first_line })
         });
@@ -294,10 +295,9 @@ impl Summary {
     /// not wait at all is never one of them.
     #[must_use]
     pub fn slowest_calls(&self) -> Vec<SlowCallRow<'_>> {
-        let names = self.by_operation.names();
-        let rows = self.slowest.iter().map(|call| {
-            let [module, op, _] = names[call.operation];
-            SlowCallRow { line: call.line.0, task: call.task, module, op, wait_ns: call.wait_ns }
+        let rows = self.slowest.iter().filter_map(|call| {
+            let [module, op, _] = self.by_operation.get_index(call.operation)?.0.as_strs();
+            Some(SlowCallRow { line: call.line.0, task: call.task, module, op, wait_ns: call.wait_ns })
         });
         rows.collect()
     }
@@ -310,7 +310,7 @@ impl Summary {
     /// The entry functions that ended, by name. One that ended more than once has the sum of its times.
     #[must_use]
     pub fn entries(&self) -> Vec<EntryRow<'_>> {
-        let rows = self.by_entry.iter().map(|([module, function], times)| EntryRow {
+        let rows = sorted(&self.by_entry).map(|([module, function], times)| EntryRow {
             module,
             function,
             cpu_ns: times.cpu_ns,
