@@ -42,10 +42,10 @@ use crate::reader::{ReadError, Source, TracePart, TraceReader};
 pub struct Finding {
     /// The physical line, from 1, of the event that shows it.
     pub line: u64,
-    /// How bad it is.
+    /// The severity.
     pub severity: Severity,
-    /// What it is, with the lines of other events that belong to it. QualifiedName stand in it as the trace has them, so whoever
-    /// prints it escapes control characters. No recorded value stands in it.
+    /// The finding in words, with the lines of other events involved. Names are as in the trace, so
+    /// [escape](crate::display::escaped) the message before printing it. It contains no recorded value.
     pub message: String,
 }
 

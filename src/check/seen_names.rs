@@ -1,4 +1,4 @@
-//! QualifiedName kept for later, most of which were kept before.
+//! Names of the events of a part, most of which occur often.
 
 use super::fact::QualifiedName;
 

@@ -1,7 +1,7 @@
-//! Which resource of one run is which of the other.
+//! Matches the resources of two runs.
 //!
-//! A resource's id is the host's: it goes to whoever asks first, and in another run to somebody else. What can be compared is
-//! whether the same is done with what the same call gave.
+//! The host assigns ids in the order of requests, so the same resource may have different ids in two runs. Resources are
+//! therefore matched by the calls that returned them.
 
 use std::borrow::Cow;
 use std::collections::HashMap;

@@ -8,40 +8,37 @@ use super::recording::{Call, Recording, Spawner};
 use super::tapes::Tape;
 use crate::event::{CallSite, ENTRY_TASK};
 
-/// The order in which calls are asked for.
+/// The order in which calls must be made.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum Order {
-    /// Each task's calls in the order in which that task made them; between tasks none. The default: how the calls of tasks
-    /// that run at the same time fall between each other is up to the scheduler, and no difference in it is one of the
-    /// program.
+    /// The calls of each task have an order; calls of different tasks have none. The default, since the interleaving of
+    /// concurrent tasks depends on the scheduler, not on the program.
     #[default]
     PerTask,
-    /// The order of the trace, over all tasks. For an interpreter that schedules its tasks itself and always alike, and
-    /// wants to be told when it does not.
+    /// All calls have the order of the trace. For interpreters that schedule their tasks deterministically.
     Strict,
 }
 
-/// How the tasks of a run are matched with the recorded ones. The entry is always the entry.
+/// How the tasks of a run are matched with the recorded ones. The entry always matches the entry.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum TaskMatching {
-    /// By their ids. Right where the interpreter gives a task the same id in each run: a counter does, as long as only one
-    /// task spawns others.
+    /// By their ids, for interpreters that give a task the same id in each run. A counter does if only one task spawns
+    /// others.
     #[default]
     ById,
-    /// By where they come from: the n-th task that a parent spawns in a scope is the n-th that the recorded parent spawned in
-    /// that scope. For interpreters whose ids depend on scheduling: one counter for several tasks that spawn gives the
-    /// next number to whichever comes first. A parent spawns its children one after the other, so their order does not
-    /// depend on it. The interpreter tells each spawn with [`spawned`](super::Replay::spawned).
+    /// By their spawns: the n-th task that a parent spawns in a scope matches the n-th that the recorded parent spawned in
+    /// that scope. For interpreters whose ids depend on scheduling, such as a counter that several spawning tasks share.
+    /// The interpreter reports each spawn with [`spawned`](super::Replay::spawned).
     ByScope,
 }
 
-/// A recording, and how far it was asked for.
+/// A recording, and the calls of it that are used.
 #[derive(Debug)]
 pub(super) struct Matching {
     pub(super) recording: Recording,
     pub(super) order: Order,
     pub(super) tasks: TaskMatching,
-    /// How many calls were asked for, in the strict order.
+    /// The number of used calls in the strict order.
     used: AtomicUsize,
     lineage: Lineage,
 }
@@ -52,20 +49,20 @@ pub(super) struct NextCall<'r> {
     /// The task that it belongs to, as recorded.
     pub(super) recorded_task: u64,
     tape: &'r Tape,
-    /// Its place in the order that calls are asked in.
+    /// The index in the order of calls.
     place: usize,
-    /// Its place in its tape.
+    /// The index in its tape.
     pub(super) in_task: usize,
-    /// Its place among all calls.
+    /// The index in the trace.
     pub(super) in_trace: usize,
     pub(super) call: &'r Call,
 }
 
 /// Why nothing is due for a task.
 pub(super) enum Unrecorded<'r> {
-    /// All of its calls were asked for.
+    /// All of its calls are used.
     End { recorded_task: u64, tape: &'r Tape },
-    /// The recording has no such task.
+    /// The recording does not contain the task.
     Task,
 }
 
@@ -142,7 +139,7 @@ impl Matching {
         taken
     }
 
-    /// Whether no other call was taken meanwhile.
+    /// Returns whether no other thread has taken the call.
     pub(super) fn is_still_next(&self, next: &NextCall<'_>) -> bool {
         let position = match self.order {
             Order::PerTask => &next.tape.used,
@@ -220,13 +217,13 @@ impl Matching {
             .filter_map(|place| Some((place, self.recording.calls.get(calls[place])?)))
     }
 
-    /// Whether `task` has recorded calls that it was not asked for yet.
+    /// Returns whether `task` has unused calls.
     pub(super) fn has_calls_left(&self, task: u64) -> bool {
         let tape = self.recorded_task(task).and_then(|task| self.recording.tape(task));
         tape.is_some_and(|tape| tape.left() > 0)
     }
 
-    /// How many calls were asked for.
+    /// Returns the number of used calls.
     pub(super) fn calls_used(&self) -> usize {
         self.recording.tapes().map(|(_, tape)| tape.used.load(Ordering::Acquire)).sum()
     }
@@ -244,7 +241,7 @@ const REALIGN_DISTANCE: usize = 16;
 pub(super) enum Realigned<'r> {
     /// The same call, further on.
     Ahead { recorded: NextCall<'r>, passed_over: usize },
-    /// The same call, which was asked for or passed over before.
+    /// The same call, which was used or passed over before.
     Before(NextCall<'r>),
     /// The call that is next, with its recorded arguments.
     OtherArguments,
@@ -264,13 +261,13 @@ impl<'r> Realigned<'r> {
 }
 
 impl Tape {
-    /// How many of its calls were not asked for.
+    /// Returns the number of unused calls.
     pub(super) fn left(&self) -> usize {
         self.calls.len() - self.used.load(Ordering::Acquire)
     }
 }
 
-/// Which tasks of the run are which recorded ones, by where they come from.
+/// Maps tasks of the run to recorded tasks by their spawns.
 #[derive(Debug, Default)]
 struct Lineage {
     /// None for a task that the recording does not have.
