@@ -1,4 +1,4 @@
-//! Which recorded call is next: task by task, or in the one order in which a trace has them.
+//! Finds the recorded call that corresponds to an actual one.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -43,7 +43,7 @@ pub(super) struct Matching {
     lineage: Lineage,
 }
 
-/// The call that is next.
+/// The next recorded call of a task, or of the trace.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct NextCall<'r> {
     /// The task that it belongs to, as recorded.
@@ -58,7 +58,7 @@ pub(super) struct NextCall<'r> {
     pub(super) call: &'r Call,
 }
 
-/// Why nothing is due for a task.
+/// The reason why a task has no next recorded call.
 pub(super) enum Unrecorded<'r> {
     /// All of its calls are used.
     End { recorded_task: u64, tape: &'r Tape },
@@ -77,14 +77,14 @@ impl Matching {
         }
     }
 
-    /// Says that `task` was spawned.
+    /// Records that `task` was spawned.
     pub(super) fn spawned(&self, task: u64, parent: Option<u64>, scope: &str) {
         if self.tasks == TaskMatching::ByScope {
             self.lineage.spawned(&self.recording, task, parent, scope);
         }
     }
 
-    /// The recorded id of `task`.
+    /// Returns the recorded id of `task`.
     pub(super) fn recorded_task(&self, task: u64) -> Option<u64> {
         match self.tasks {
             TaskMatching::ById => Some(task),
@@ -92,7 +92,7 @@ impl Matching {
         }
     }
 
-    /// What is due for `task`, or why nothing is.
+    /// Returns the next recorded call for `task`, or the reason why there is none.
     pub(super) fn next(&self, task: u64) -> Result<NextCall<'_>, Unrecorded<'_>> {
         let known = self.recorded_task(task).and_then(|task| Some((task, self.recording.tape(task)?)));
         let next = match self.order {
@@ -114,7 +114,7 @@ impl Matching {
         })
     }
 
-    /// Whether the call that is due is one of another task than `task`.
+    /// Returns whether the next call belongs to another task than `task`.
     pub(super) fn is_turn_of_another(&self, task: u64, next: &NextCall<'_>) -> bool {
         self.order == Order::Strict && self.recorded_task(task) != Some(next.recorded_task)
     }
@@ -125,7 +125,7 @@ impl Matching {
         Some(NextCall { recorded_task, tape, place, in_task, in_trace, call })
     }
 
-    /// Takes the call that is next, and that many more before it. Fails when somebody else took it: then another is next.
+    /// Takes the next call, and `passed_over` calls before it. Returns false if another thread took it.
     pub(super) fn take(&self, next: &NextCall<'_>, passed_over: usize) -> bool {
         let position = match self.order {
             Order::PerTask => &next.tape.used,
@@ -148,7 +148,7 @@ impl Matching {
         position.load(Ordering::Acquire) == next.place
     }
 
-    /// Finds the recorded call that stands for a call other than the one that is next.
+    /// Finds a recorded call for an actual call that is not the next one.
     pub(super) fn realigned<'r>(
         &'r self,
         next: &NextCall<'r>,
@@ -170,7 +170,7 @@ impl Matching {
         if is_same_site { Realigned::OtherArguments } else { Realigned::No }
     }
 
-    /// The same call among the last ones of a task whose calls were all asked for.
+    /// Finds the same call among the last ones of a task whose calls are all used.
     pub(super) fn same_before_end<'r>(
         &'r self,
         unrecorded: &Unrecorded<'r>,
@@ -185,7 +185,7 @@ impl Matching {
         }
     }
 
-    /// The same call among the last ones before a place in a task.
+    /// Finds the same call among the last ones before an index in a task.
     fn same_before<'r>(
         &'r self,
         recorded_task: u64,
@@ -201,7 +201,7 @@ impl Matching {
             .find(|before| self.is_call(before.call, site, args))
     }
 
-    /// Takes what a realigned call uses up. Fails when another thread took what was next.
+    /// Takes the calls that a realigned call uses up. Returns false if another thread took the next call.
     pub(super) fn take_realigned(&self, next: &NextCall<'_>, realigned: &Realigned<'_>) -> bool {
         match realigned {
             Realigned::Ahead { recorded, passed_over } => self.take(recorded, *passed_over),
@@ -228,7 +228,7 @@ impl Matching {
         self.recording.tapes().map(|(_, tape)| tape.used.load(Ordering::Acquire)).sum()
     }
 
-    /// The calls of that site and with those arguments.
+    /// Returns whether a recorded call has this site and these arguments.
     pub(super) fn is_call(&self, call: &Call, site: CallSite<'_>, args: &[u8]) -> bool {
         self.recording.site(call) == site && self.recording.args(call) == args
     }
@@ -237,13 +237,13 @@ impl Matching {
 /// The number of calls in either direction among which a realignment looks.
 const REALIGN_DISTANCE: usize = 16;
 
-/// The recorded call that stands for a call other than the one that is next.
+/// A recorded call for an actual call that is not the next one.
 pub(super) enum Realigned<'r> {
     /// The same call, further on.
     Ahead { recorded: NextCall<'r>, passed_over: usize },
     /// The same call, which was used or passed over before.
     Before(NextCall<'r>),
-    /// The call that is next, with its recorded arguments.
+    /// The next call, although its arguments differ.
     OtherArguments,
     /// None.
     No,
@@ -282,7 +282,7 @@ impl Lineage {
             None => Some(None),
             Some(parent) => self.recorded_task(parent).map(Some),
         };
-        // The children of a task that the recording does not have are not in it either.
+        // The recording does not contain the children of a task that it does not contain.
         let recorded = recorded_parent.and_then(|parent| {
             let spawner = (parent, scope.into());
             let mut spawned = self.spawned.lock().unwrap_or_else(PoisonError::into_inner);

@@ -225,10 +225,10 @@ impl Replay {
     /// A call that is not the recorded one is a divergence, and is answered as the first of these:
     ///
     /// 1. the same call among the next sixteen recorded ones of the task: those before it are passed over;
-    /// 2. the same call among the last sixteen: it was made once more, and the recorded one stays next;
+    /// 2. the same call among the last sixteen: it was repeated, and the next recorded call stays the same;
     /// 3. the recorded call, if only the arguments differ.
     ///
-    /// If it is none of these, the call gets its divergence and no answer, and the recorded one stays next. In the
+    /// Otherwise the call gets its divergence and no answer, and the next recorded call stays the same. In the
     /// [strict order](Order::Strict), only the third is tried. The first thousand divergences are kept.
     ///
     /// Without this, every call after a divergence is answered with that divergence.
@@ -310,7 +310,7 @@ impl Replay {
         replay_report::conclude(&self.matching, &self.findings, outcome, Some(message))
     }
 
-    /// Answers a call for which `due` is next. Returns `None` if another thread took that meanwhile.
+    /// Answers a call if it equals the next recorded one. Returns `None` if another thread took that meanwhile.
     fn answer_if_next(
         &self,
         task: u64,
@@ -340,8 +340,8 @@ impl Replay {
         })
     }
 
-    /// Answers a call that is not the one that is next; `difference` is given if only its arguments differ. Returns `None` if
-    /// another thread took what is due meanwhile: then nothing is found of it.
+    /// Answers a call that differs from the next recorded one; `difference` is given if only its arguments differ. Returns
+    /// `None`, without a divergence, if another thread took the next call meanwhile.
     #[cold]
     fn realigned(
         &self,
@@ -436,7 +436,7 @@ impl Replay {
     }
 }
 
-/// Compares recorded arguments with what is asked, part by part, and gives how many parts could not be.
+/// Compares recorded arguments with actual ones, and returns the number of unchecked parts.
 #[cold]
 fn compare_args(recorded: &[u8], scratch: &mut Scratch) -> Result<u64, Box<Difference>> {
     let Scratch { actual, decoder, other_decoder } = scratch;

@@ -1,4 +1,4 @@
-//! Why a trace can't be replayed.
+//! Errors of loading a trace for a replay.
 
 use std::fmt;
 use std::io;
@@ -7,15 +7,15 @@ use std::path::PathBuf;
 use crate::display::{Name, task_name};
 use crate::reader::ReadError;
 
-/// Why a trace can't be replayed. Nothing was asked of it yet.
+/// The reason why a trace cannot be loaded for a replay.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum OpenError {
-    /// The file can't be opened.
+    /// The file cannot be opened.
     Io {
         /// The file.
         path: PathBuf,
-        /// Why not.
+        /// The error.
         error: io::Error,
     },
     /// The trace can't be read: it is of another version, is damaged in its middle, or is no trace. A torn last line is not

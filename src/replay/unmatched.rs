@@ -18,7 +18,7 @@ pub(super) enum Unmatched {
 }
 
 impl Matching {
-    /// What a call of `task` comes to for which nothing is next.
+    /// Classifies a call of `task` without a corresponding recorded call.
     #[cold]
     pub(super) fn unmatched(
         &self,

@@ -1,10 +1,9 @@
-//! A run's figures: what it called, what it waited for, what was refused, how it ended.
+//! Summarises a run: its calls, waits and refusals, and how it ended.
 //!
-//! A [`Summary`] takes events one by one. Its memory does not grow with the length of the trace, but with the number of
-//! tasks (at most some 140 bytes for each) and of different operations: for each, its names, and a histogram of its waits.
-//! That grows with the different magnitudes of the waits, at 24 to 40 bytes for each that differs by more than one percent,
-//! to at most 300 KiB if they are spread from one nanosecond to five centuries. A summary prints itself as tables for people,
-//! and serializes ([`serde::Serialize`]) for programs.
+//! A [`Summary`] takes events one by one. Its memory grows with the number of tasks, by at most 140 bytes each, and with the
+//! number of different operations: for each, its names and a histogram of its waits. A histogram takes 24 to 40 bytes for
+//! each wait that differs from the others by more than one percent, at most 300 KiB. `Display` formats a summary as tables
+//! for people; [`serde::Serialize`] is for programs.
 //!
 //! ```
 //! use std::time::Duration;
@@ -57,29 +56,29 @@ use crate::reader::{ReadError, ReadErrorKind, Source, TracePart, TraceReader};
 /// `u64::MAX`).
 #[derive(Debug, Clone, Default)]
 pub struct Summary {
-    /// What the trace is called. Reading does not fill it in: the caller knows.
+    /// The name of the trace, which the caller sets.
     pub file: String,
-    /// Physical lines, blank and broken ones included.
+    /// The number of physical lines, including blank and faulty ones.
     pub lines: u64,
-    /// Events, the header not counted.
+    /// The number of events, without the header.
     pub events: u64,
-    /// Bytes.
+    /// The number of bytes.
     pub bytes: u64,
-    /// Bytes of a torn last line; 0 when there is none.
+    /// The length of a truncated last line in bytes; 0 if there is none.
     pub truncated_bytes: u64,
-    /// Faults in the trace. A torn end is not one of them, so damage and an interrupted writer can be told apart.
+    /// The number of faults. A truncated end is not a fault, which distinguishes damage from an interrupted writer.
     pub errors: u64,
-    /// What the trace declares about itself; none when that could not be read.
+    /// The header, if it could be read.
     pub header: Option<TraceHeader>,
-    /// The tasks' figures.
+    /// The totals of all tasks.
     pub tasks: TaskTotals,
-    /// All host calls together.
+    /// The totals of all host calls.
     pub calls: Calls,
-    /// The collections that were recorded one by one.
+    /// The totals of all recorded collections.
     pub collections: Collections,
-    /// The heap's figures over the run, if the runtime gave them.
+    /// The heap summary, if the runtime recorded one.
     pub heap: Option<HeapSummary>,
-    /// How the run ended, if it did.
+    /// The end of the run, if it was recorded.
     pub outcome: Option<RunEnd>,
     by_operation: NameMap<3, Operation>,
     by_entry: NameMap<2, EntryTimes>,
@@ -87,18 +86,18 @@ pub struct Summary {
     slowest: Top<SlowCall, SLOWEST_CALLS>,
 }
 
-/// So many of the slowest calls are kept.
+/// The number of slowest calls that are kept.
 const SLOWEST_CALLS: usize = 10;
 
 #[derive(Debug, Clone, Default)]
 struct Operation {
     calls: Calls,
     waits: Waits,
-    /// The line of the first call that was refused.
+    /// The line of the first refused call.
     first_refused: Option<u64>,
 }
 
-/// A call by how slow it was: of two that waited as long, the earlier one is the greater.
+/// A call, ordered by its wait. Of two equal waits, the earlier call is the greater.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct SlowCall {
     wait_ns: u64,
@@ -115,7 +114,8 @@ struct EntryTimes {
 }
 
 impl Summary {
-    /// Reads a trace to its end, past every fault that can be passed. Each fault is counted and handed to `on_error`.
+    /// Reads a trace to its end, continuing after faults that are not final. Each fault is counted and passed to
+    /// `on_error`.
     pub fn read<S: Source>(reader: &mut TraceReader<S>, mut on_error: impl FnMut(&ReadError)) -> Self {
         let mut summary = Self::default();
         let Ok(()) = reader.walk(|part| {
@@ -127,7 +127,7 @@ impl Summary {
         summary
     }
 
-    /// Counts a part of a trace in, and hands a fault on.
+    /// Adds a part of a trace, and passes a fault on.
     fn part(&mut self, part: TracePart<'_>, on_fault: impl FnOnce(ReadError)) {
         match part {
             TracePart::Header { header, .. } => self.header = Some(header.clone()),
@@ -142,8 +142,8 @@ impl Summary {
         }
     }
 
-    /// Counts in the event on that physical line, from 1. For names and tasks that were seen before this allocates nothing, but
-    /// for a wait of a length that the operation did not have before.
+    /// Adds the event on a physical line, counted from 1. It allocates only for a new name, a new task, or a wait of a new
+    /// magnitude.
     pub fn add(&mut self, line: u64, event: &TraceEvent<'_>) {
         self.events += 1;
         match *event {
@@ -209,8 +209,8 @@ impl Summary {
         }
     }
 
-    /// Adds what `later` holds, as if its lines stood after the [`lines`](Self::lines) counted so far. So the parts of one
-    /// trace can be counted each for itself. The header is the first that there is; heap and outcome are the last.
+    /// Adds the summary of a later part of the same trace, whose lines follow the [`lines`](Self::lines) counted so far. The
+    /// header is the first one; heap summary and outcome are the last ones.
     pub fn merge(&mut self, later: Self) {
         let lines_before = self.lines;
         self.lines += later.lines;
@@ -244,7 +244,7 @@ impl Summary {
         });
     }
 
-    /// The capabilities that calls asked for: those waited for longest first, then by name.
+    /// Returns the capabilities of all calls, sorted by total wait, longest first, then by name.
     #[must_use]
     pub fn capabilities(&self) -> Vec<CapabilityRow<'_>> {
         let mut by_capability: BTreeMap<&str, Calls> = BTreeMap::new();
@@ -261,7 +261,7 @@ impl Summary {
         longest_wait_first(rows, |row| row.wait_ns)
     }
 
-    /// The operations that were called: those waited for longest first, then by module, name and capability.
+    /// Returns the operations of all calls, sorted by total wait, longest first, then by module, name and capability.
     #[must_use]
     pub fn operations(&self) -> Vec<OperationRow<'_>> {
         let rows = sorted(&self.by_operation).map(|([module, op, capability], operation)| OperationRow {
@@ -279,7 +279,7 @@ impl Summary {
         longest_wait_first(rows, |row| row.wait_ns)
     }
 
-    /// The operations that were refused, in the order in which they first were.
+    /// Returns the refused operations, in the order of their first refusal.
     #[must_use]
     pub fn refusals(&self) -> Vec<RefusalRow<'_>> {
         let refused = sorted(&self.by_operation).filter_map(|([module, op, capability], operation)| {
@@ -291,8 +291,8 @@ impl Summary {
         rows
     }
 
-    /// The ten calls that waited longest, the longest first, and of those that waited as long the earlier one. A call that did
-    /// not wait at all is never one of them.
+    /// Returns the ten calls with the longest waits, longest first. Of equal waits, the earlier call comes first. Calls
+    /// without a wait are omitted.
     #[must_use]
     pub fn slowest_calls(&self) -> Vec<SlowCallRow<'_>> {
         let rows = self.slowest.iter().filter_map(|call| {
@@ -302,12 +302,12 @@ impl Summary {
         rows.collect()
     }
 
-    /// The tasks that were seen, the entry among them, by id.
+    /// Iterates over all tasks, including the entry, by id.
     pub fn by_task(&self) -> impl Iterator<Item = TaskRow> {
         self.by_task.rows()
     }
 
-    /// The entry functions that ended, by name. One that ended more than once has the sum of its times.
+    /// Returns the entry functions that ended, by name. Times of a function that ended repeatedly are added up.
     #[must_use]
     pub fn entries(&self) -> Vec<EntryRow<'_>> {
         let rows = sorted(&self.by_entry).map(|([module, function], times)| EntryRow {
@@ -320,7 +320,7 @@ impl Summary {
     }
 }
 
-/// Sorts rows that come sorted by name.
+/// Sorts rows by wait, longest first. Rows with equal waits keep their order.
 fn longest_wait_first<R>(rows: impl Iterator<Item = R>, wait: impl Fn(&R) -> u128) -> Vec<R> {
     let mut rows: Vec<R> = rows.collect();
     rows.sort_by_key(|row| std::cmp::Reverse(wait(row)));
