@@ -29,7 +29,8 @@ pub(crate) fn index_of<const N: usize, V: Default>(map: &mut NameMap<N, V>, name
     }
 }
 
-/// Moves the entries of `other` into `map`, where `add` adds values with equal keys. Returns the new index of each entry.
+/// Moves the entries of `other` into `map`, where `add` adds values with equal keys. Returns the new index of each
+/// entry.
 #[cfg(feature = "summary")]
 pub(crate) fn merge<const N: usize, V>(
     map: &mut NameMap<N, V>,

@@ -92,9 +92,9 @@ impl fmt::Display for Severity {
 ///
 /// It reports: a task that ends without having been spawned, or twice; a spawn of an id that was seen before, or of the
 /// entry's; a parent that was never spawned; a host call by a task that was never spawned, or after it completed (a
-/// cancelled one may still have a call in flight); an `entry_exit` without its `entry_enter`; an outcome on a call that was
-/// not granted; anything after `run_ended`; and, in a redacted trace, a value that is not redacted. That `run_ended` is
-/// missing is a warning.
+/// cancelled one may still have a call in flight); an `entry_exit` without its `entry_enter`; an outcome on a call that
+/// was not granted; anything after `run_ended`; and, in a redacted trace, a value that is not redacted. That
+/// `run_ended` is missing is a warning.
 ///
 /// A task that was never spawned is reported once, not for each of its calls.
 #[derive(Debug, Clone, Default)]

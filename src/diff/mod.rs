@@ -1,7 +1,7 @@
 //! Compares two runs, task by task and call by call.
 //!
-//! Times are ignored by default, since they differ between any two runs. The interleaving of tasks is always ignored. An
-//! inserted or omitted call is one difference: the calls after it are aligned and compared as usual.
+//! Times are ignored by default, since they differ between any two runs. The interleaving of tasks is always ignored.
+//! An inserted or omitted call is one difference: the calls after it are aligned and compared as usual.
 //!
 //! ```
 //! use cove_trace::diff::{Change, Diff, Times};
@@ -32,8 +32,8 @@
 //! # Time and memory
 //!
 //! Loading and comparing take time proportional to the size of both files, and at most a few hundred steps per call to
-//! align very different runs. A diff keeps what a [replay](crate::replay) keeps of each trace: less than the size of both
-//! files, and a hundred bytes for each task. Comparing two tasks takes another fifty bytes for each of their calls
+//! align very different runs. A diff keeps what a [replay](crate::replay) keeps of each trace: less than the size of
+//! both files, and a hundred bytes for each task. Comparing two tasks takes another fifty bytes for each of their calls
 //! between the first and the last difference, and two hundred bytes for each resource. Changes are reported as they are
 //! found. Example: two traces of 106 MB with 240 000 calls each take 151 MB.
 
@@ -81,8 +81,8 @@ impl Diff {
         Self::load_past(first, second, |_, error| Err(error))
     }
 
-    /// Loads two traces and passes each fault to `pass`, which returns the error to stop there. A truncated end is not a
-    /// fault.
+    /// Loads two traces and passes each fault to `pass`, which returns the error to stop there. A truncated end is not
+    /// a fault.
     ///
     /// # Errors
     ///

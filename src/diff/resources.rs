@@ -1,7 +1,7 @@
 //! Matches the resources of two runs.
 //!
-//! The host assigns ids in the order of requests, so the same resource may have different ids in two runs. Resources are
-//! therefore matched by the calls that returned them.
+//! The host assigns ids in the order of requests, so the same resource may have different ids in two runs. Resources
+//! are therefore matched by the calls that returned them.
 
 use std::borrow::Cow;
 use std::collections::HashMap;

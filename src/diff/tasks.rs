@@ -44,8 +44,8 @@ fn scopes_by_parent(trace: &Recording) -> HashMap<Option<u64>, Vec<&str>> {
     scopes
 }
 
-/// Returns the tasks that `parent` spawned in `scope`. In a damaged trace, a task can be spawned repeatedly or by itself;
-/// later spawns are ignored.
+/// Returns the tasks that `parent` spawned in `scope`. In a damaged trace, a task can be spawned repeatedly or by
+/// itself; later spawns are ignored.
 fn new_children(trace: &Recording, parent: Option<u64>, scope: &str, known: &mut HashSet<u64>) -> Vec<u64> {
     let children = trace.children().get(&(parent, scope.into())).into_iter().flatten();
     children.copied().filter(|task| known.insert(*task)).collect()

@@ -7,8 +7,8 @@ use crate::display::{Name, task_name};
 
 /// The difference at which a run diverged from the recorded one.
 ///
-/// Its `Display` is a report of several lines: the position, the recorded part and the actual one, and the calls before.
-/// Texts from the trace and the program are escaped, and cut where they are long. Cloning is cheap.
+/// Its `Display` is a report of several lines: the position, the recorded part and the actual one, and the calls
+/// before. Texts from the trace and the program are escaped, and cut where they are long. Cloning is cheap.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Divergence(Arc<Details>);
 
@@ -16,7 +16,8 @@ pub struct Divergence(Arc<Details>);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum DivergenceKind {
-    /// The call has another operation or another capability than the recorded one, or, in the global order, another task.
+    /// The call has another operation or another capability than the recorded one, or, in the global order, another
+    /// task.
     OtherCall,
     /// The call has other arguments than the recorded one.
     OtherArguments,

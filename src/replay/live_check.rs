@@ -48,9 +48,9 @@ use crate::value::{RecordedValue, TraceValue};
 /// whether each call was granted, and the kind and type of its outcome; and the outcome of the run. This shows that the
 /// program used its host's API in the same way and with the same rights, as far as operations and types tell.
 ///
-/// It does not compare values or messages. Each value counts as [unchecked](ReplayReport::unchecked). Two runs that read
-/// different files through the same operations are equal to it. This holds for a trace with full values too, since a
-/// host's results legitimately differ between runs.
+/// It does not compare values or messages. Each value counts as [unchecked](ReplayReport::unchecked). Two runs that
+/// read different files through the same operations are equal to it. This holds for a trace with full values too, since
+/// a host's results legitimately differ between runs.
 #[derive(Debug)]
 pub struct LiveCheck {
     matching: Matching,

@@ -26,9 +26,9 @@ pub enum TaskMatching {
     /// others.
     #[default]
     ById,
-    /// By their spawns: the n-th task that a parent spawns in a scope matches the n-th that the recorded parent spawned in
-    /// that scope. For interpreters whose ids depend on scheduling, such as a counter that several spawning tasks share.
-    /// The interpreter reports each spawn with [`spawned`](super::Replay::spawned).
+    /// By their spawns: the n-th task that a parent spawns in a scope matches the n-th that the recorded parent spawned
+    /// in that scope. For interpreters whose ids depend on scheduling, such as a counter that several spawning tasks
+    /// share. The interpreter reports each spawn with [`spawned`](super::Replay::spawned).
     ByScope,
 }
 

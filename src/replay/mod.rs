@@ -1,8 +1,9 @@
 //! Replays a run without its host: the host calls of a program are answered from the trace of an earlier run.
 //!
-//! A [`Replay`] takes the place of the host. It compares each call with the recorded one and answers it with the recorded
-//! outcome. The first call that differs is a [`Divergence`], with its position, the recorded and the actual call, and the
-//! calls before it. [`finish`](Replay::finish) compares the end of the run and reports recorded calls that were not made.
+//! A [`Replay`] takes the place of the host. It compares each call with the recorded one and answers it with the
+//! recorded outcome. The first call that differs is a [`Divergence`], with its position, the recorded and the actual
+//! call, and the calls before it. [`finish`](Replay::finish) compares the end of the run and reports recorded calls
+//! that were not made.
 //!
 //! ```
 //! use cove_trace::replay::{Answer, Verdict};
@@ -37,16 +38,16 @@
 //!
 //! # What is compared
 //!
-//! The operation, the capability, and every argument, as a full trace would record it: floats by their bits, whatever the
-//! spelling in the trace. Of a redacted or opaque part, only the type name is compared, and the part is
+//! The operation, the capability, and every argument, as a full trace would record it: floats by their bits, whatever
+//! the spelling in the trace. Of a redacted or opaque part, only the type name is compared, and the part is
 //! [counted](ReplayReport::unchecked) as unchecked. Times are not compared.
 //!
 //! # Tasks
 //!
 //! The calls of each task have their own order, so the interleaving of tasks is not a divergence; see [`Order`] and
 //! [`TaskMatching`]. How far a cancelled task got depended on scheduling. After its last recorded call, the answer is
-//! [`Answer::Stopped`], and recorded calls that it does not make are not a divergence. To make such a task repeat exactly
-//! the recorded calls, let a cancelled task go on while it [has calls left](Replay::has_calls_left).
+//! [`Answer::Stopped`], and recorded calls that it does not make are not a divergence. To make such a task repeat
+//! exactly the recorded calls, let a cancelled task go on while it [has calls left](Replay::has_calls_left).
 //!
 //! Some operations are the interpreter's own work, such as spawning a task or waiting for one. Pass their module to
 //! [`passthrough`](Replay::passthrough): such calls are compared, but not answered.
@@ -61,8 +62,8 @@
 //!
 //! # Costs
 //!
-//! A replay keeps the bytes of the arguments and the result of each call, and 90 bytes more; in all less than the size of
-//! the file. To answer a call, it compares bytes and creates the result. It takes no lock, and threads that call for
+//! A replay keeps the bytes of the arguments and the result of each call, and 90 bytes more; in all less than the size
+//! of the file. To answer a call, it compares bytes and creates the result. It takes no lock, and threads that call for
 //! different tasks write to no memory in common.
 
 mod beginning;
@@ -133,16 +134,16 @@ pub enum Answer {
     /// The recorded task was stopped at this point, by a cancellation or by an event in another task. How far it got
     /// depended on scheduling. Stop this task in the same way.
     Stopped,
-    /// The recording ends before this call: it is truncated, or a limit stopped the recorded run. Stop the run; all calls
-    /// before this one were as recorded.
+    /// The recording ends before this call: it is truncated, or a limit stopped the recorded run. Stop the run; all
+    /// calls before this one were as recorded.
     Incomplete,
 }
 
 impl Replay {
     /// Loads a whole trace from a file, a slice of bytes, or any other source.
     ///
-    /// A truncated end is not an error; see [`completeness`](Self::completeness). The line limit is the reader's default;
-    /// use [`from_reader`](Self::from_reader) for another.
+    /// A truncated end is not an error; see [`completeness`](Self::completeness). The line limit is the reader's
+    /// default; use [`from_reader`](Self::from_reader) for another.
     ///
     /// # Errors
     ///
@@ -166,7 +167,8 @@ impl Replay {
     ///
     /// # Errors
     ///
-    /// Fails if the trace cannot be read, is redacted, or has no beginning. A redacted trace is refused after its header.
+    /// Fails if the trace cannot be read, is redacted, or has no beginning. A redacted trace is refused after its
+    /// header.
     pub fn from_reader<S: Source>(reader: &mut TraceReader<S>) -> Result<Self, OpenError> {
         if reader.header()?.is_some_and(|header| header.values == ValueCapture::Redacted) {
             return Err(OpenError::Redacted);
@@ -212,8 +214,8 @@ impl Replay {
     }
 
     /// Leaves the operations of a module to the interpreter: their calls are compared, and answered with
-    /// [`Answer::Perform`] if they were granted. Use this for operations without a host, such as spawning tasks and waiting
-    /// for them. Their results belong to this run and cannot come from a trace.
+    /// [`Answer::Perform`] if they were granted. Use this for operations without a host, such as spawning tasks and
+    /// waiting for them. Their results belong to this run and cannot come from a trace.
     #[must_use]
     pub fn passthrough(mut self, module: impl Into<String>) -> Self {
         self.passthrough.push(module.into());
@@ -262,8 +264,8 @@ impl Replay {
         self.matching.recording.calls.len() as u64
     }
 
-    /// Reports that `parent` spawned `task` in `scope`. [`TaskMatching::ByScope`] needs this before the first call of the
-    /// task; otherwise it has no effect.
+    /// Reports that `parent` spawned `task` in `scope`. [`TaskMatching::ByScope`] needs this before the first call of
+    /// the task; otherwise it has no effect.
     pub fn spawned(&self, task: u64, parent: Option<u64>, scope: &str) {
         self.matching.spawned(task, parent, scope);
     }
@@ -277,13 +279,13 @@ impl Replay {
     /// Answers a call of `task` with the recorded outcome.
     ///
     /// The arguments are the interpreter's own values, as [`HostCall::args`](crate::HostCall::args) takes them:
-    /// [`LiveArgs`](crate::LiveArgs) makes them. Each is encoded once, into a buffer of the thread, and compared there. Only
-    /// the contents of the answer are allocated.
+    /// [`LiveArgs`](crate::LiveArgs) makes them. Each is encoded once, into a buffer of the thread, and compared there.
+    /// Only the contents of the answer are allocated.
     ///
     /// # Errors
     ///
-    /// Fails if this is not the recorded call, or if its result cannot be given back. After that, every call of every task
-    /// gets the same divergence, unless the replay [keeps going](Self::keep_going).
+    /// Fails if this is not the recorded call, or if its result cannot be given back. After that, every call of every
+    /// task gets the same divergence, unless the replay [keeps going](Self::keep_going).
     pub fn call(&self, task: u64, site: CallSite<'_>, args: &[RecordedValue<'_>]) -> Result<Answer, Divergence> {
         if let Some(divergence) = self.findings.stopped_by() {
             return Err(divergence.clone());
@@ -340,8 +342,8 @@ impl Replay {
         })
     }
 
-    /// Answers a call that differs from the next recorded one; `difference` is given if only its arguments differ. Returns
-    /// `None`, without a divergence, if another thread took the next call meanwhile.
+    /// Answers a call that differs from the next recorded one; `difference` is given if only its arguments differ.
+    /// Returns `None`, without a divergence, if another thread took the next call meanwhile.
     #[cold]
     fn realigned(
         &self,

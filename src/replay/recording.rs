@@ -1,8 +1,8 @@
 //! A trace as a replay keeps it: for each task its calls, in the form in which they can be compared and given back.
 //!
-//! Of a call are kept its site, as numbers of names, its verdict, its arguments in the canonical value encoding, and its result
-//! in a form that is quickly turned into a value. Two values are equal when their encodings are, so nothing has to be
-//! decoded to compare. What the trace holds besides is dropped while it is read.
+//! Of a call are kept its site, as numbers of names, its verdict, its arguments in the canonical value encoding, and
+//! its result in a form that is quickly turned into a value. Two values are equal when their encodings are, so nothing
+//! has to be decoded to compare. What the trace holds besides is dropped while it is read.
 
 use std::collections::HashMap;
 #[cfg(feature = "diff")]
@@ -37,7 +37,8 @@ pub(crate) struct Recording {
     pub(crate) ending: Option<RunEnding>,
     /// The last line is torn.
     is_truncated: bool,
-    /// Whether the entry was entered. A trace without that may have lost it, or be of an interpreter that records no entry.
+    /// Whether the entry was entered. A trace without that may have lost it, or be of an interpreter that records no
+    /// entry.
     pub(super) has_entry: bool,
     /// The first line that shows that the beginning is missing, and what it shows.
     missing_beginning: Option<(u64, MissingBeginning)>,
@@ -137,8 +138,8 @@ pub(super) const fn is_limit(outcome: RunOutcome) -> bool {
 }
 
 impl Recording {
-    /// Reads a trace to its end, or to where it is torn. Of each value is kept what `capture` keeps. A trace whose beginning is
-    /// missing is refused: which call would be the first is not in it.
+    /// Reads a trace to its end, or to where it is torn. Of each value is kept what `capture` keeps. A trace whose
+    /// beginning is missing is refused: which call would be the first is not in it.
     pub(super) fn load<S: Source>(reader: &mut TraceReader<S>, capture: ValueCapture) -> Result<Self, OpenError> {
         let recording = Self::load_past(reader, capture, Err)?;
         match recording.missing_beginning {

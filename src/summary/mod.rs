@@ -1,9 +1,9 @@
 //! Summarises a run: its calls, waits and refusals, and how it ended.
 //!
-//! A [`Summary`] takes events one by one. Its memory grows with the number of tasks, by at most 140 bytes each, and with the
-//! number of different operations: for each, its names and a histogram of its waits. A histogram takes 24 to 40 bytes for
-//! each wait that differs from the others by more than one percent, at most 300 KiB. `Display` formats a summary as tables
-//! for people; [`serde::Serialize`] is for programs.
+//! A [`Summary`] takes events one by one. Its memory grows with the number of tasks, by at most 140 bytes each, and
+//! with the number of different operations: for each, its names and a histogram of its waits. A histogram takes 24 to
+//! 40 bytes for each wait that differs from the others by more than one percent, at most 300 KiB. `Display` formats a
+//! summary as tables for people; [`serde::Serialize`] is for programs.
 //!
 //! ```
 //! use std::time::Duration;
@@ -142,8 +142,8 @@ impl Summary {
         }
     }
 
-    /// Adds the event on a physical line, counted from 1. It allocates only for a new name, a new task, or a wait of a new
-    /// magnitude.
+    /// Adds the event on a physical line, counted from 1. It allocates only for a new name, a new task, or a wait of a
+    /// new magnitude.
     pub fn add(&mut self, line: u64, event: &TraceEvent<'_>) {
         self.events += 1;
         match *event {
@@ -209,8 +209,8 @@ impl Summary {
         }
     }
 
-    /// Adds the summary of a later part of the same trace, whose lines follow the [`lines`](Self::lines) counted so far. The
-    /// header is the first one; heap summary and outcome are the last ones.
+    /// Adds the summary of a later part of the same trace, whose lines follow the [`lines`](Self::lines) counted so
+    /// far. The header is the first one; heap summary and outcome are the last ones.
     pub fn merge(&mut self, later: Self) {
         let lines_before = self.lines;
         self.lines += later.lines;

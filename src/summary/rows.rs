@@ -70,7 +70,8 @@ pub struct OperationRow<'s> {
     pub failed: u64,
     /// The total time of waiting for the host.
     pub wait_ns: u128,
-    /// The wait that half of the granted calls did not exceed, at most one percent too high. `None` without such a call.
+    /// The wait that half of the granted calls did not exceed, at most one percent too high. `None` without such a
+    /// call.
     pub wait_p50_ns: Option<u64>,
     /// The wait that 99 of 100 granted calls did not exceed, at most one percent too high. `None` without such a call.
     pub wait_p99_ns: Option<u64>,
