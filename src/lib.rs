@@ -150,7 +150,7 @@
 //!
 //! | feature | default | adds |
 //! |---|---|---|
-//! | (none) | | the library: `itoa`, `ryu`, `zmij`, `memchr`, `smallvec`, `bumpalo`, and on Unix `libc` |
+//! | (none) | | the library: `itoa`, `ryu`, `zmij`, `memchr`, `smallvec`, `bumpalo`, `indexmap`, and on Unix `libc` |
 //! | `summary` | by `cli` | the module `summary`, the figures of a run: `serde`, `unicode-width` |
 //! | `diff` | by `cli` | the module `diff`, two runs compared: `serde` |
 //! | `cli` | yes | the command `cove-trace`: `clap` and its companions, `serde_json`, small crates |
@@ -183,6 +183,7 @@ pub mod fuzzing;
 #[doc = include_str!("integrating.md")]
 pub mod integrating {}
 mod line;
+mod name_map;
 mod names;
 pub mod owned;
 pub mod parallel;

@@ -1,4 +1,5 @@
-//! Traces read line by line in constant memory: from any `Read`, from memory without a copy, or from pieces as they arrive.
+//! Reads traces line by line in constant memory: from any `Read`, from memory without copying, or from pieces as they
+//! arrive.
 
 mod events;
 mod lines;
@@ -19,13 +20,13 @@ pub use self::walk::TracePart;
 use crate::decode::{DecodeError, DecodeErrorKind, Decoder};
 use crate::event::{TraceEvent, TraceHeader};
 
-/// Reads a trace: from any [`Read`](io::Read) (a file, a pipe, a socket) with [`new`](Self::new), from memory with
-/// [`from_slice`](TraceReader::from_slice), from [pieces](TraceReader::from_pieces) that the caller hands over as they arrive.
-/// Events, errors and positions are the same on all three ways.
+/// Reads a trace from any [`Read`](io::Read) with [`new`](Self::new), from memory with
+/// [`from_slice`](TraceReader::from_slice), or from [pieces](TraceReader::from_pieces) that the caller passes as they
+/// arrive. All three return the same events, errors and positions.
 ///
-/// An event is given as soon as its newline, or the end of the source, is there, and borrows from the reader until the next
-/// is asked for. Memory is constant: the longest line met so far, and the parts of one event. Nothing is allocated in steady
-/// state. The reader has a buffer of its own; one more around the source costs a copy and gains nothing.
+/// An event is returned as soon as its newline or the end of the source was read, and borrows from the reader until the
+/// next call. Memory is constant: the longest line so far, and the parts of one event. Steady state allocates nothing.
+/// The reader is buffered, so the source needs no buffer.
 ///
 /// ```
 /// use cove_trace::{TraceEvent, TraceReader};
@@ -67,7 +68,7 @@ enum HeaderState {
     Missing,
 }
 
-/// Why a trace can't be read on, or not without a gap.
+/// An error of reading a trace.
 #[derive(Debug)]
 pub struct ReadError {
     position: Position,
@@ -78,34 +79,34 @@ pub struct ReadError {
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ReadErrorKind {
-    /// The source gave an error. Nothing can be read after it.
+    /// The source failed. Nothing can be read after this.
     Io(io::Error),
-    /// A line that is not an event. Reading can go on with the next line, unless the trace is of another version.
+    /// A line is not an event. Reading can go on with the next line, unless the trace has another version.
     Line(DecodeError),
-    /// A line longer than the reader's limit. Reading can go on with the next line.
+    /// A line exceeds the reader's limit. Reading can go on with the next line.
     LineTooLong {
         /// The limit, in bytes.
         limit: usize,
     },
-    /// The last line ends inside an event: its writer died there. All before it stands.
+    /// The last line ends inside an event, for example because its writer was killed. All lines before it are valid.
     Truncated {
-        /// The bytes of that line.
+        /// The length of the line in bytes.
         bytes: u64,
     },
 }
 
-/// The line limit of a reader that was not given another, in bytes.
+/// The default line limit in bytes.
 pub const DEFAULT_LINE_LIMIT: usize = 64 * 1024 * 1024;
 
 impl<R: io::Read> TraceReader<R> {
-    /// A reader of a stream, with the [default line limit](DEFAULT_LINE_LIMIT). Reads nothing yet.
+    /// Creates a reader of a stream, with the [default line limit](DEFAULT_LINE_LIMIT). It reads nothing yet.
     pub fn new(source: R) -> Self {
         Self::of(source)
     }
 }
 
 impl<'t> TraceReader<Slice<'t>> {
-    /// A reader of a trace that is in memory. Strings without an escape are borrowed right from there.
+    /// Creates a reader of a trace in memory. Strings without an escape are borrowed from there.
     ///
     /// ```
     /// use cove_trace::TraceReader;
@@ -138,21 +139,21 @@ impl<S: Source> TraceReader<S> {
         self
     }
 
-    /// The same reader with another limit for the length of a line, in bytes, its newline not counted. A longer line is an
-    /// error, and is passed without being held in memory. Memory stays below twelve times the limit, the header apart: that
-    /// is kept, in at most eight times the length of its line.
+    /// Sets the limit for the length of a line in bytes, without its newline. A longer line is an error, and is skipped
+    /// without being kept in memory. Memory stays below twelve times the limit, plus eight times the length of the
+    /// header.
     #[must_use]
     pub fn with_line_limit(mut self, limit: usize) -> Self {
         self.lines.set_limit(limit);
         self
     }
 
-    /// The trace's header, read from the next line if it was not yet. `None` when something else stands there: that was
-    /// reported as an error, and the header may come after it.
+    /// Returns the trace's header, which is read from the next line if necessary. `None` if that line was something
+    /// else, which was reported as an error. A later line may still be the header.
     ///
     /// # Errors
     ///
-    /// As [`next_event`](Self::next_event). An error is given once; after it, the events can be asked for.
+    /// As [`next_event`](Self::next_event). An error is returned once; after it, events can be read.
     pub fn header(&mut self) -> Result<Option<&TraceHeader>, ReadError> {
         if matches!(self.header, HeaderState::Due | HeaderState::Missing) {
             self.read_header()?;
@@ -201,20 +202,20 @@ impl<S: Source> TraceReader<S> {
         }
     }
 
-    /// The next event; `None` at the end, or when it is not there yet in a trace that arrives in pieces.
+    /// Returns the next event; `None` at the end, or if a trace that arrives in pieces has no further event yet.
     ///
-    /// Reading stops at the first fault if the caller does (`?`). To go on after one, call again: the next line is read.
-    /// After an error that [ends the trace](ReadError::is_final), and after the end, `None` is all that comes.
+    /// To go on after an error, call again: the next line is read. After an error that [is final](ReadError::is_final),
+    /// and after the end, it always returns `None`.
     ///
     /// # Errors
     ///
-    /// For a line that can't be read, a torn end, and an error of the source.
+    /// Fails for a line that cannot be read, for a truncated end, and for an error of the source.
     pub fn next_event(&mut self) -> Result<Option<TraceEvent<'_>>, ReadError> {
         self.next_with(|_, event| event)
     }
 
-    /// The [next event](Self::next_event), and the physical line, from 1, on which it stands. For whoever needs the
-    /// [`line`](Self::line) while it holds the event.
+    /// Returns the [next event](Self::next_event) and its physical line, counted from 1. Useful because
+    /// [`line`](Self::line) cannot be called while the event is borrowed.
     ///
     /// # Errors
     ///
@@ -293,12 +294,13 @@ impl<S: Source> TraceReader<S> {
         Ok(None)
     }
 
-    /// Passes lines, looking at nothing but their newlines, until that physical line, from 1, is the next. Whether there is
-    /// one that was not read yet; if not, the reader is at the end, or where it was. The header is read first.
+    /// Skips lines, without decoding them, until the given physical line, from 1, is the next. Returns whether that
+    /// line exists and was not read before; otherwise the reader is at the end, or has not moved. The header is read
+    /// first.
     ///
     /// # Errors
     ///
-    /// Those of the header, and of the source.
+    /// Returns the errors of the header and of the source.
     pub fn pass_to_line(&mut self, line: u64) -> Result<bool, ReadError> {
         self.header()?;
         if self.ended || line <= self.lines.lines_passed() {
@@ -319,26 +321,26 @@ impl<S: Source> TraceReader<S> {
         }
     }
 
-    /// The physical line, from 1, on which the last event or header stood, or the last fault.
+    /// Returns the physical line, from 1, of the last event, header or fault.
     #[must_use]
     pub fn line(&self) -> u64 {
         self.line
     }
 
-    /// The text of the line that was looked at last, as it stands in the trace, its newline left out. Empty after a fault
-    /// whose line is not held in memory: one that is too long, or an error of the source.
+    /// Returns the text of the last line without its newline, as it is in the trace. Empty after a fault whose line is
+    /// not in memory: one that is too long, or an error of the source.
     #[must_use]
     pub fn line_text(&self) -> &[u8] {
         self.lines.text_of_last()
     }
 
-    /// Physical lines read so far, blank and broken ones included, and an unterminated last one.
+    /// Returns the number of physical lines read so far, including blank and faulty ones and an unterminated last one.
     #[must_use]
     pub fn lines_read(&self) -> u64 {
         self.lines.lines_passed()
     }
 
-    /// Bytes of the lines read so far; after the end, of the whole trace.
+    /// Returns the number of bytes of the lines read so far; after the end, of the whole trace.
     #[must_use]
     pub fn bytes_read(&self) -> u64 {
         self.lines.offset()
@@ -390,12 +392,12 @@ fn is_cut(text: &[u8], error: &DecodeError) -> bool {
 }
 
 impl ReadError {
-    /// An error of a source of which nothing was read.
+    /// Creates an error of a source from which nothing was read.
     pub(crate) fn at_start(error: io::Error) -> Self {
         Self { position: Position { line: 1, column: 1, offset: 0 }, kind: ReadErrorKind::Io(error) }
     }
 
-    /// The same error in a trace that begins with `before`.
+    /// Moves the error behind the part `before` of the same trace.
     pub(crate) fn after(mut self, before: Extent) -> Self {
         self.position.line += before.lines;
         self.position.offset += before.bytes;

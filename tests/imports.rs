@@ -8,7 +8,7 @@ use std::path::Path;
 ///
 /// There are no exceptions. The command, in `src/cli`, is a crate of its own and sees only the public interface.
 const LAYERS: &[&[&str]] = &[
-    &["arena", "compress", "cost", "line", "names"],
+    &["arena", "compress", "cost", "line", "name_map", "names"],
     &["timing", "value"],
     &["event"],
     &["encode", "decode", "display"],

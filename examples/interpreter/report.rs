@@ -55,7 +55,7 @@ impl Report {
             writeln!(out, "{}", escaped(problem))?;
         }
         if self.is_clean() {
-            writeln!(out, "CheckStats: nothing is wrong with it.")?;
+            writeln!(out, "Checked: nothing is wrong with it.")?;
         }
         Ok(())
     }

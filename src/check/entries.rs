@@ -1,38 +1,30 @@
 //! The entries that began and did not end yet.
 
-use std::collections::HashMap;
+use crate::name_map::{NameMap, index_of};
 
-/// How many times each function was entered and not left, by module and function. Holds nothing for those that were left.
+/// The number of open entries of each function, by module and name. Holds nothing for a function without open entries.
 #[derive(Debug, Clone, Default)]
-pub(super) struct OpenEntries(HashMap<Box<str>, HashMap<Box<str>, u64>>);
+pub(super) struct OpenEntries(NameMap<2, u64>);
 
-/// A map that has room for more entries than this, and for four times as many as it holds, gives that back.
+/// A map with room for more than this many entries, and for four times as many as it holds, is shrunk.
 const KEPT_CAPACITY: usize = 64;
 
 impl OpenEntries {
     pub(super) fn enter(&mut self, module: &str, function: &str) {
-        *self.0.entry(module.into()).or_default().entry(function.into()).or_default() += 1;
+        let index = index_of(&mut self.0, [module, function]);
+        self.0[index] += 1;
     }
 
-    /// Returns whether it had been entered.
+    /// Returns whether the function had been entered.
     pub(super) fn exit(&mut self, module: &str, function: &str) -> bool {
-        let Some(functions) = self.0.get_mut(module) else { return false };
-        let Some(open) = functions.get_mut(function) else { return false };
+        let Some((index, _, open)) = self.0.get_full_mut(&[module, function]) else { return false };
         *open -= 1;
         if *open == 0 {
-            functions.remove(function);
-            give_back(functions);
-            if functions.is_empty() {
-                self.0.remove(module);
-                give_back(&mut self.0);
+            self.0.swap_remove_index(index);
+            if self.0.capacity() > KEPT_CAPACITY && self.0.capacity() / 4 > self.0.len() {
+                self.0.shrink_to(self.0.len() * 2);
             }
         }
         true
-    }
-}
-
-fn give_back<V>(map: &mut HashMap<Box<str>, V>) {
-    if map.capacity() > KEPT_CAPACITY && map.capacity() / 4 > map.len() {
-        map.shrink_to(map.len() * 2);
     }
 }

@@ -1,9 +1,9 @@
-//! What the checker has to know of an event.
+//! The parts of an event that the checker needs.
 
 use crate::event::TraceEvent;
 use crate::names::EventKind;
 
-/// An event without its values and figures. Its names are there, or stand where an `N` says.
+/// An event without its values and figures. `N` represents its names.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Fact<N> {
     Spawned { id: u64, parent: Option<u64> },
@@ -17,7 +17,7 @@ pub(super) enum Fact<N> {
     Ended,
 }
 
-/// A module and something in it: an operation or a function.
+/// A module, and an operation or a function of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct QualifiedName<'a> {
     pub(super) module: &'a str,
@@ -45,7 +45,7 @@ impl<'a> Fact<QualifiedName<'a>> {
 }
 
 impl<N> Fact<N> {
-    /// The same with its names kept in another way.
+    /// Converts the names.
     pub(super) fn map_names<M>(self, map: impl FnOnce(N) -> M) -> Fact<M> {
         match self {
             Self::Spawned { id, parent } => Fact::Spawned { id, parent },
@@ -62,7 +62,7 @@ impl<N> Fact<N> {
         }
     }
 
-    /// What kind of event it is.
+    /// Returns the kind of the event.
     pub(super) fn kind(&self) -> EventKind {
         match self {
             Self::Spawned { .. } => EventKind::TaskSpawned,

@@ -9,8 +9,8 @@ use crate::parallel::{Collect, Extent, ParallelReader, ReadAt};
 use crate::reader::{ReadError, TracePart};
 
 impl Checker {
-    /// Reads a trace to its end on several threads, and looks at all of it. The remarks are those of
-    /// [`read`](Self::read), in the same order.
+    /// Reads a trace to its end on several threads and checks all of it. It reports what [`read`](Self::read) reports,
+    /// in the same order.
     pub fn read_parallel<F: ReadAt + ?Sized>(
         self,
         parts: &ParallelReader<'_, F>,

@@ -1,4 +1,5 @@
-//! What a redacted trace must not hold. Named is only where it stands: a finding is no place for a secret either.
+//! Finds values that a redacted trace must not contain. Findings name their position only, since they must not leak
+//! values either.
 
 use crate::event::{HostCall, HostOutcome, TraceEvent, TraceHeader};
 use crate::value::RecordedValue;

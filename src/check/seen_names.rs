@@ -1,20 +1,20 @@
-//! QualifiedName kept for later, most of which were kept before.
+//! Names of the events of a part, most of which occur often.
 
 use super::fact::QualifiedName;
 
-/// A power of two: so many pairs of names are looked for before they are kept again.
+/// The number of slots in the cache of recent names.
 const REMEMBERED: usize = 64;
 
-/// Pairs of names by number. Few are kept twice, and none is searched for.
+/// Stores pairs of names by number. A pair that is not in the cache is stored again, which avoids a search.
 #[derive(Default)]
 pub(super) struct SeenNames {
     all: Vec<[Box<str>; 2]>,
-    /// Where in `all` a pair may be, by a part of its text.
+    /// A cache of indices in `all`, addressed by a weak hash.
     remembered: Vec<usize>,
 }
 
 impl SeenNames {
-    /// Keeps the names, if they are not known to be kept. Gives their number.
+    /// Stores names unless the cache has them. Returns their number.
     pub(super) fn keep(&mut self, names: QualifiedName<'_>) -> usize {
         self.remembered.resize(REMEMBERED, 0);
         let slot = &mut self.remembered[slot(names)];
@@ -25,7 +25,7 @@ impl SeenNames {
         *slot
     }
 
-    /// The names with that number, which was given for them.
+    /// Returns the names with a number that `keep` returned.
     pub(super) fn get(&self, number: usize) -> QualifiedName<'_> {
         let [module, name] = &self.all[number];
         QualifiedName { module, name }

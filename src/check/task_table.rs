@@ -1,12 +1,12 @@
-//! Something about each task, a million of them too, in little memory.
+//! A compact map from task ids to states.
 
 use std::collections::BTreeMap;
 use std::num::NonZero;
 
-/// A small number's worth of knowledge of each task, by its id.
+/// Maps a task id to its packed state.
 ///
-/// Runtimes number their tasks one after the other, so neighbours share an entry: some 20 bytes a task then, and three times
-/// that for ids at random. A tree, since a hash table holds all of it twice while it grows.
+/// Runtimes number their tasks consecutively, so neighbours share an entry. A task takes some 20 bytes then, and three
+/// times that for random ids. This is a tree because a hash table doubles its memory while it grows.
 #[derive(Debug, Clone, Default)]
 pub(super) struct TaskTable(BTreeMap<u64, Neighbours>);
 
@@ -19,7 +19,7 @@ impl TaskTable {
         self.0.get(&(id / NEIGHBOURS))?[(id % NEIGHBOURS) as usize]
     }
 
-    /// Where what is known of a task stands, or is to stand.
+    /// Returns the state of a task for reading or writing.
     pub(super) fn entry(&mut self, id: u64) -> &mut Option<NonZero<u64>> {
         &mut self.0.entry(id / NEIGHBOURS).or_default()[(id % NEIGHBOURS) as usize]
     }

@@ -1,4 +1,4 @@
-//! The life of each task.
+//! The state of each task.
 
 use std::num::NonZero;
 
@@ -6,20 +6,20 @@ use super::fact::QualifiedName;
 use super::task_table::TaskTable;
 use crate::event::ENTRY_TASK;
 
-/// The last change in the life of each task that was seen, by its id. Never forgotten, since no id may come twice.
+/// The last state change of each task, by its id. Entries are never removed, since ids must not repeat.
 #[derive(Debug, Clone, Default)]
 pub(super) struct TaskStates(TaskTable);
 
 #[derive(Debug, Clone, Copy)]
 struct Task {
     state: State,
-    /// Where it got there, from 1.
+    /// The line of the change, from 1.
     line: u64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
-    /// Something refers to it, and it was not spawned.
+    /// The task was referred to without having been spawned.
     Unspawned,
     Spawned,
     Completed,
@@ -29,7 +29,7 @@ enum State {
 const STATES: [State; 4] = [State::Unspawned, State::Spawned, State::Completed, State::Cancelled];
 
 impl Task {
-    /// As the table holds it. No trace has a fourth of all the lines that a `u64` counts; whoever says so gets another line.
+    /// Packs the state for the table. Line numbers above a quarter of `u64::MAX` saturate.
     fn packed(self) -> Option<NonZero<u64>> {
         let states = STATES.len() as u64;
         NonZero::new(self.line.min(u64::MAX / states) * states + self.state as u64)
@@ -42,7 +42,7 @@ impl Task {
 }
 
 impl State {
-    /// What became of the task, after "it".
+    /// Returns the state as a predicate after "it".
     const fn past(self) -> &'static str {
         match self {
             Self::Unspawned => "was referred to",
@@ -89,7 +89,7 @@ impl TaskStates {
     }
 
     fn ended(&mut self, end: Task, id: u64, does: &str, partial: bool, error: &mut impl FnMut(String)) {
-        // No cut explains this one: the entry is never spawned.
+        // A missing beginning does not explain this: the entry is never spawned.
         if id == ENTRY_TASK {
             error(format!("task {ENTRY_TASK} {does}, but that is the entry, which is no spawned task"));
             return;
@@ -97,7 +97,7 @@ impl TaskStates {
         let entry = self.0.entry(id);
         match entry.map(Task::unpacked) {
             Some(Task { state: State::Spawned, .. }) => {}
-            // The first end stays: a call after it is an error whatever came later.
+            // The first end is kept, since a call after it is an error whatever follows.
             Some(Task { state: state @ (State::Completed | State::Cancelled), line }) => {
                 error(format!("task {id} {does}, but it already {} on line {line}", state.past()));
                 return;
@@ -127,7 +127,7 @@ impl TaskStates {
         }
     }
 
-    /// Whether this is the first that is seen of a task, and it is not its spawn.
+    /// Returns whether this is the first reference to a task that was not spawned.
     fn is_first_of_unspawned(&mut self, line: u64, id: u64) -> bool {
         if id == ENTRY_TASK {
             return false;

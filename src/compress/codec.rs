@@ -60,8 +60,8 @@ impl Codec {
         }
     }
 
-    /// Decompresses some of the input. If that fills `output`, more output may be pending: then the next step must have no
-    /// input.
+    /// Decompresses some of the input. If that fills `output`, more output may be pending: then the next step must have
+    /// no input.
     pub(super) fn step(&mut self, input: &[u8], output: &mut [u8]) -> Step {
         match self {
             Self::Gzip(gzip) => step_gzip(gzip, input, output),

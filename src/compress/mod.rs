@@ -1,6 +1,7 @@
 //! Reading compressed traces.
 //!
-//! Compression is detected by the first bytes of a source and not by its name, so that it works for standard input, too.
+//! Compression is detected by the first bytes of a source and not by its name, so that it works for standard input,
+//! too.
 
 #[cfg(feature = "compress")]
 mod codec;
@@ -17,22 +18,22 @@ use self::members::Members;
 
 /// Any source, decompressed if it is compressed, and unchanged if not.
 ///
-/// Several gzip members or zstd frames are read as one text. Zeros behind the last are padding, and are ignored. Memory is
-/// constant: some 100 KiB for gzip; for zstd, the window that a frame asks for, of at most 128 MiB.
+/// Several gzip members or zstd frames are read as one text. Zeros after the last one are padding and are ignored.
+/// Memory is constant: 100 KiB for gzip; for zstd, the window that a frame declares, at most 128 MiB.
 ///
 /// # Errors
 ///
-/// [`read`](Read::read) gives an error after everything that was decompressed before it, and the end after that:
+/// [`read`](Read::read) returns an error after all data that was decompressed before it, and then the end:
 ///
 /// | kind | meaning |
 /// |---|---|
 /// | [`UnexpectedEof`](io::ErrorKind::UnexpectedEof) | The data is cut off. |
 /// | [`InvalidData`](io::ErrorKind::InvalidData) | The data is damaged, is followed by other bytes, or needs a larger window or a dictionary. |
 ///
-/// Checksums stand behind the data. So what was read before an error is not verified. zstd decompresses blocks of up to
-/// 128 KiB; nothing is given of a damaged one.
+/// Checksums follow the data, so data before an error is not verified. zstd decompresses blocks of up to 128 KiB;
+/// nothing is returned of a damaged block.
 ///
-/// An error of the source itself is given as it is, and reading can go on after it.
+/// An error of the source is returned unchanged, and reading can go on after it.
 ///
 /// ```
 /// use cove_trace::TraceReader;

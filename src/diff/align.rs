@@ -1,4 +1,4 @@
-//! Which calls of one task stand for which of another.
+//! Aligns the calls of two tasks.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -6,10 +6,10 @@ use std::ops::Range;
 
 use super::common::{Run, common_runs};
 
-/// What is next in the two rows of calls, as places in them.
+/// A segment of an alignment, as ranges of indices.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Segment {
-    /// As many of one as of the other, one standing for the other.
+    /// Ranges of equal length, paired element by element.
     Pairs(Range<usize>, Range<usize>),
     /// Only in the first.
     Removed(Range<usize>),
@@ -17,7 +17,7 @@ pub(super) enum Segment {
     Added(Range<usize>),
 }
 
-/// Aligns two rows, by `whole` keys first, and what those leave by `partial` ones.
+/// Aligns two rows by `whole` keys, and the gaps between equal keys by `partial` keys.
 pub(super) fn align<T, W: Eq + Hash, P: Eq + Hash>(
     first: &[T],
     second: &[T],
@@ -47,7 +47,7 @@ pub(super) fn align<T, W: Eq + Hash, P: Eq + Hash>(
     steps
 }
 
-/// Which row an element is of.
+/// The row of an element.
 pub(super) use super::change::Side;
 
 enum Gap {
@@ -55,7 +55,7 @@ enum Gap {
     Different(Range<usize>, Range<usize>),
 }
 
-/// The parts of two rows that have their keys in common, and those between.
+/// Returns the parts of two rows with equal keys, and the parts between them.
 fn by_key<T, K: Eq + Hash>(
     first: &[T],
     second: &[T],
@@ -64,7 +64,7 @@ fn by_key<T, K: Eq + Hash>(
     key: impl Fn(&T, Side) -> K,
 ) -> Vec<Gap> {
     let is_same = |left: usize, right: usize| key(&first[left], Side::First) == key(&second[right], Side::Second);
-    // Two runs are mostly the same at both ends, whose calls need no number.
+    // Two runs mostly agree at both ends, so those calls are compared without numbering them.
     let shorter = left.len().min(right.len());
     let head = (0..shorter).take_while(|at| is_same(left.start + at, right.start + at)).count();
     let tail = (1..=shorter - head).take_while(|at| is_same(left.end - at, right.end - at)).count();

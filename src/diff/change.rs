@@ -1,4 +1,4 @@
-//! What differs between two runs, as data.
+//! The differences between two runs.
 
 use serde::Serialize;
 
@@ -26,12 +26,12 @@ pub struct CallRef {
     pub call_in_task: u64,
     /// The physical line of the trace, from 1, on which it stands.
     pub line: u64,
-    /// The call and what it came to, as they are shown to people: cut where they are long, and escaped.
+    /// The call and its outcome, formatted for people: cut where they are long, and escaped.
     pub shown: String,
 }
 
 impl CallRef {
-    /// The call at a place in the trace, and in its task.
+    /// Describes the call with these indices in the trace and in its task.
     pub(super) fn new(trace: &Recording, in_trace: usize, in_task: usize) -> Self {
         let call = &trace.calls[in_trace];
         Self { task: call.task, call_in_task: in_task as u64 + 1, line: call.line, shown: shown_whole(trace, call) }
@@ -62,7 +62,7 @@ pub enum Change {
     },
     /// A task with calls that only one of the runs has.
     Task {
-        /// Which.
+        /// The trace that has the task.
         side: Side,
         /// Its id in that trace.
         task: u64,
@@ -86,12 +86,12 @@ pub enum Change {
     },
     /// A capability that only one of the runs called under, granted or not.
     Capability {
-        /// Which.
+        /// The trace that has the capability.
         side: Side,
         /// The capability.
         capability: String,
     },
-    /// What an operation's calls waited for the host, all together, where that differs.
+    /// The sums of the waits of an operation's calls differ.
     Wait {
         /// The operation.
         operation: String,
@@ -121,14 +121,14 @@ pub struct ChangedPart {
     pub is: String,
 }
 
-/// What two runs were compared by.
+/// The amount that was compared.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Compared {
-    /// How many differences were found.
+    /// The number of differences.
     pub differences: u64,
-    /// How many calls of the one stood against calls of the other.
+    /// The number of pairs of calls that were compared.
     pub calls: u64,
-    /// Of how many values nothing but the type could be compared.
+    /// The number of values of which only the type could be compared.
     pub unchecked: u64,
 }

@@ -1,8 +1,9 @@
 //! A longest common subsequence of two rows, or a good one where that would take long.
 //!
-//! This is the linear-space algorithm of Myers ("An O(ND) Difference Algorithm and Its Variations", 1986), which finds a point
-//! on a shortest path from both ends and divides there, with a limit for the search: behind [`LIMIT`] edits it divides at the
-//! point that is furthest from its end. So time is proportional to the length of the rows, times the limit at most.
+//! This is the linear-space algorithm of Myers ("An O(ND) Difference Algorithm and Its Variations", 1986), which finds
+//! a point on a shortest path from both ends and divides there, with a limit for the search: behind [`LIMIT`] edits it
+//! divides at the point that is furthest from its end. So time is proportional to the length of the rows, times the
+//! limit at most.
 
 use crate::cost::count_examined;
 
@@ -69,8 +70,8 @@ struct Search {
     backward: Reached,
 }
 
-/// For each diagonal, the `x` of the furthest point reached on it, or [`NOWHERE`]. The `y` of a point is its `x` less the number
-/// of the diagonal.
+/// For each diagonal, the `x` of the furthest point reached on it, or [`NOWHERE`]. The `y` of a point is its `x` less
+/// the number of the diagonal.
 #[derive(Default)]
 struct Reached {
     x: Vec<isize>,
@@ -81,7 +82,8 @@ struct Reached {
 const NOWHERE: isize = -1;
 
 impl Search {
-    /// A point that divides two rows. Neither of them is empty, and they differ at both ends, so it is none of their corners.
+    /// A point that divides two rows. Neither of them is empty, and they differ at both ends, so it is none of their
+    /// corners.
     fn point_between(&mut self, first: &[u32], second: &[u32]) -> (usize, usize) {
         let (n, m) = (first.len(), second.len());
         let limit = LIMIT.min((n + m).div_ceil(2));

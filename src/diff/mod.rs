@@ -1,8 +1,7 @@
-//! Two runs compared, call by call and task by task.
+//! Compares two runs, task by task and call by call.
 //!
-//! Times differ between any two runs and are left out unless they are asked for; how the calls of different tasks fell between
-//! each other is left out always. A call that was put in or left out is one difference, and what comes after it is
-//! compared as if nothing had happened.
+//! Times are ignored by default, since they differ between any two runs. The interleaving of tasks is always ignored.
+//! An inserted or omitted call is one difference: the calls after it are aligned and compared as usual.
 //!
 //! ```
 //! use cove_trace::diff::{Change, Diff, Times};
@@ -22,22 +21,21 @@
 //!
 //! # How calls are aligned
 //!
-//! A task is matched with the task that the same parent spawned in the same scope: with one that made exactly the same calls if
-//! there is one, and otherwise in the order of their spawns. Of two matched tasks the calls are aligned by operation and
-//! arguments; between those that have both in common, by operation alone. That is a longest common subsequence if few calls
-//! differ. With more than some hundred differences in a row the search for it gives up, and a good one is taken, so that
-//! time stays proportional to the number of calls.
+//! A task is matched with a task that the same parent spawned in the same scope: with one that made exactly the same
+//! calls if there is one, and otherwise in the order of spawns. The calls of two matched tasks are aligned by operation
+//! and arguments, and the calls between those by operation alone. The alignment is a longest common subsequence if few
+//! calls differ. After 256 differences in a row, the search settles for a shorter one.
 //!
-//! The ids of resources are the host's, and go to whoever asks first. They are compared by where they come from: a resource is the
-//! same as the one that the same call gave in the other run. Of one that no compared call gave before, the id itself is compared.
+//! The host assigns the ids of resources, so ids may differ between two equal runs. Two resources are equal if the same
+//! call returned them. The ids of resources that no compared call returned are compared directly.
 //!
-//! # What it keeps
+//! # Time and memory
 //!
-//! A diff keeps of each trace what a [replay](crate::replay) of it keeps, and matches tasks: together less than the size of
-//! both files and a hundred bytes for each task. For the two tasks being compared, it takes some fifty bytes for each of their
-//! calls between the first and the last difference, and for each resource some two hundred bytes. Changes are handed over as
-//! they are found. Measured: two traces of 106 MB and 240 000 calls each take 151 MB, which is 0.71 times both files. A trace
-//! may come from a pipe, which can't be read again, so its calls are kept and not their places.
+//! Loading and comparing take time proportional to the size of both files, and at most a few hundred steps per call to
+//! align very different runs. A diff keeps what a [replay](crate::replay) keeps of each trace: less than the size of
+//! both files, and a hundred bytes for each task. Comparing two tasks takes another fifty bytes for each of their calls
+//! between the first and the last difference, and two hundred bytes for each resource. Changes are reported as they are
+//! found. Example: two traces of 106 MB with 240 000 calls each take 151 MB.
 
 mod align;
 mod change;
@@ -66,16 +64,16 @@ use crate::value::{RecordedResource, RecordedValue};
 pub struct Diff {
     first: Recording,
     second: Recording,
-    /// One of them is redacted, so that values can be compared by their types alone.
+    /// Whether one of the traces is redacted, so that only the types of values are compared.
     by_type: bool,
 }
 
 impl Diff {
-    /// Loads two traces, each from the reader at its beginning. A torn end is no error.
+    /// Loads two traces, each from a reader at its beginning. A truncated end is not an error.
     ///
     /// # Errors
     ///
-    /// When a trace can't be read.
+    /// Fails if a trace cannot be read.
     pub fn load<A: Source, B: Source>(
         first: &mut TraceReader<A>,
         second: &mut TraceReader<B>,
@@ -83,12 +81,12 @@ impl Diff {
         Self::load_past(first, second, |_, error| Err(error))
     }
 
-    /// Loads two traces past their faults, each of which `pass` is asked about: it returns the error to stop at it. A torn end
-    /// is not among them.
+    /// Loads two traces and passes each fault to `pass`, which returns the error to stop there. A truncated end is not
+    /// a fault.
     ///
     /// # Errors
     ///
-    /// When a trace has no header that can be read, and with the first error that `pass` returns.
+    /// Fails if a trace has no readable header, and with the first error that `pass` returns.
     pub fn load_past<A: Source, B: Source>(
         first: &mut TraceReader<A>,
         second: &mut TraceReader<B>,
@@ -103,16 +101,14 @@ impl Diff {
         Ok(Self { first, second, by_type })
     }
 
-    /// Whether the traces are torn at their ends.
+    /// Returns whether each trace is truncated.
     #[must_use]
     pub fn truncated(&self) -> [bool; 2] {
         [&self.first, &self.second].map(|trace| trace.completeness() == crate::replay::Completeness::Truncated)
     }
 
-    /// Compares the two and hands each difference to `found`, task by task in the order of the first trace. Gives what was
-    /// compared.
-    ///
-    /// Takes time and memory in proportion to the number of calls: see the [module](self).
+    /// Compares the traces and passes each difference to `found`, task by task in the order of the first trace. The
+    /// module describes [time and memory](self#time-and-memory).
     pub fn compare(&self, times: Times, found: impl FnMut(Change)) -> Compared {
         let mut run = Comparing { diff: self, found, compared: Compared::default(), resources: Resources::default() };
         run.headers();
@@ -139,7 +135,7 @@ pub enum Times {
     },
 }
 
-/// A comparison under way.
+/// The state of a comparison.
 struct Comparing<'d, F> {
     diff: &'d Diff,
     found: F,
@@ -323,7 +319,7 @@ impl<F: FnMut(Change)> Comparing<'_, F> {
     fn ends(&mut self) {
         let [one, other] = [&self.diff.first, &self.diff.second].map(|trace| trace.ending.as_ref());
         let outcome = |ending: Option<&RunEnding>| ending.map(|ending| ending.outcome);
-        // A redacted trace does not hold what the program said at its end.
+        // A redacted trace does not contain the program's own message.
         let message = |ending: Option<&RunEnding>| {
             let kept = ending.filter(|ending| !(self.diff.by_type && ending.outcome.is_programs_own()));
             kept.and_then(|ending| ending.message.clone())

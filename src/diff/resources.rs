@@ -1,7 +1,7 @@
-//! Which resource of one run is which of the other.
+//! Matches the resources of two runs.
 //!
-//! A resource's id is the host's: it goes to whoever asks first, and in another run to somebody else. What can be compared is
-//! whether the same is done with what the same call gave.
+//! The host assigns ids in the order of requests, so the same resource may have different ids in two runs. Resources
+//! are therefore matched by the calls that returned them.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -10,7 +10,7 @@ use memchr::memmem::Finder;
 
 use crate::value::RecordedResource;
 
-/// The resources that the same calls gave, each by its name and its id.
+/// Pairs of resources that the same calls returned, each by name and id.
 #[derive(Debug, Default)]
 pub(super) struct Resources {
     forth: HashMap<Resource, Resource>,
@@ -24,14 +24,14 @@ fn key(resource: &RecordedResource<'_>) -> Resource {
 }
 
 impl Resources {
-    /// Whether the same call may give these: not if each of them was given by other calls, and both are known apart.
+    /// Pairs two resources that a call returned. Returns false if each of them is already paired with another.
     pub(super) fn given(&mut self, first: &RecordedResource<'_>, second: &RecordedResource<'_>) -> bool {
         let (one, other) = (key(first), key(second));
         if one.0 != other.0 {
             return false;
         }
         let (partner_of_one, partner_of_other) = (self.forth.get(&one), self.back.get(&other));
-        // If only one of them is known, its id was free again: a host hands out those of what was closed.
+        // If only one of them is known, the host reused the id of a closed resource.
         let is_other = partner_of_one.is_some_and(|partner| *partner != other)
             && partner_of_other.is_some_and(|partner| *partner != one);
         if let Some(partner) = self.forth.insert(one.clone(), other.clone()) {
@@ -43,7 +43,7 @@ impl Resources {
         !is_other
     }
 
-    /// Whether these are the same. Of what no call gave the ids are all that can be compared.
+    /// Returns whether two resources are the same. Resources that no call returned are compared by id.
     pub(super) fn are_same(&self, first: &RecordedResource<'_>, second: &RecordedResource<'_>) -> bool {
         let (one, other) = (key(first), key(second));
         match (self.forth.get(&one), self.back.get(&other)) {
@@ -53,9 +53,9 @@ impl Resources {
     }
 }
 
-/// These encoded arguments without the ids of resources, by which calls of two runs can't be told to be the same.
+/// Removes the ids of resources from encoded arguments, since they may differ between equal runs.
 pub(super) fn without_ids(args: &[u8]) -> Cow<'_, [u8]> {
-    // No string has these in it: a quotation mark is escaped there.
+    // These never match inside a string, where quotation marks are escaped.
     let (resource, id) = (Finder::new(br#"{"type":"resource","name":""#), Finder::new(br#"","id":"#));
     let (mut out, mut rest) = (Vec::new(), args);
     while let Some(start) = resource.find(rest)

@@ -1,4 +1,4 @@
-//! Which tasks of one run are which of another.
+//! Matches the tasks of two runs.
 
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -6,15 +6,15 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use crate::event::ENTRY_TASK;
 use crate::replay::recording::Recording;
 
-/// A task of one run and the one that stands for it in the other; or one alone.
+/// A task of one run and its match in the other, or a task without a match.
 type Pair = (Option<u64>, Option<u64>);
 
-/// All tasks that made calls, matched: from the entry on, each pair's children after it.
+/// Matches all tasks that made calls, starting at the entry. Children follow their parents.
 pub(super) fn matched(first: &Recording, second: &Recording) -> Vec<Pair> {
     let mut pairs = vec![(Some(ENTRY_TASK), Some(ENTRY_TASK))];
     let mut known = [HashSet::from([ENTRY_TASK]), HashSet::from([ENTRY_TASK])];
     let scopes = [scopes_by_parent(first), scopes_by_parent(second)];
-    // Those that no task of the program spawned, then those that the entry spawned.
+    // First the tasks without a parent, then the children of the entry.
     let mut parents = VecDeque::from([(None, None), (Some(ENTRY_TASK), Some(ENTRY_TASK))]);
     while let Some((one, other)) = parents.pop_front() {
         let names = scopes.iter().zip([one, other]).filter_map(|(scopes, parent)| scopes.get(&parent)).flatten();
@@ -44,14 +44,14 @@ fn scopes_by_parent(trace: &Recording) -> HashMap<Option<u64>, Vec<&str>> {
     scopes
 }
 
-/// The tasks that `parent` spawned in `scope`. A task that is spawned once more, perhaps by itself, which only a damaged trace
-/// says, is no other one.
+/// Returns the tasks that `parent` spawned in `scope`. In a damaged trace, a task can be spawned repeatedly or by
+/// itself; later spawns are ignored.
 fn new_children(trace: &Recording, parent: Option<u64>, scope: &str, known: &mut HashSet<u64>) -> Vec<u64> {
     let children = trace.children().get(&(parent, scope.into())).into_iter().flatten();
     children.copied().filter(|task| known.insert(*task)).collect()
 }
 
-/// The tasks of one scope: those that did exactly the same first, the others in order.
+/// Matches the tasks of one scope: tasks with equal calls first, the others in order.
 fn match_children(first: &Recording, second: &Recording, one: Vec<u64>, other: Vec<u64>) -> Vec<Pair> {
     let mut same: HashMap<u64, BTreeSet<usize>> = HashMap::new();
     for (place, task) in other.iter().enumerate() {
@@ -62,7 +62,7 @@ fn match_children(first: &Recording, second: &Recording, one: Vec<u64>, other: V
         .enumerate()
         .map(|(place, task)| {
             let places = same.get_mut(&fingerprint(first, *task))?;
-            // The same place in the order if it can be had.
+            // The task at the same index is preferred.
             places.take(&place).or_else(|| places.pop_first())
         })
         .collect();
@@ -76,7 +76,7 @@ fn match_children(first: &Recording, second: &Recording, one: Vec<u64>, other: V
     pairs.chain(free.iter().map(|place| (None, Some(other[*place])))).collect()
 }
 
-/// What a task did. Two that did different things hardly ever have the same, and are compared in any case.
+/// Hashes the calls of a task. A collision is harmless, since matched tasks are compared anyway.
 fn fingerprint(trace: &Recording, task: u64) -> u64 {
     let mut hasher = DefaultHasher::new();
     for call in trace.tape(task).into_iter().flat_map(|tape| &tape.calls) {
@@ -87,7 +87,7 @@ fn fingerprint(trace: &Recording, task: u64) -> u64 {
     hasher.finish()
 }
 
-/// Tasks that the traces do not say where they come from, by their ids.
+/// Matches tasks without a known parent by their ids.
 fn add_the_rest(first: &Recording, second: &Recording, pairs: &mut Vec<Pair>) {
     let rest = |trace: &Recording, known: Vec<u64>| {
         let known: HashSet<u64> = known.into_iter().collect();

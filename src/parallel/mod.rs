@@ -68,8 +68,8 @@ impl<'f, F: ReadAt + ?Sized> ParallelReader<'f, F> {
         }
     }
 
-    /// Sets the number of threads besides the calling one, within the [limit of memory](self#memory). With 1, the calling
-    /// thread reads alone.
+    /// Sets the number of threads besides the calling one, within the [limit of memory](self#memory). With 1, the
+    /// calling thread reads alone.
     #[must_use]
     pub fn threads(mut self, threads: NonZero<usize>) -> Self {
         self.threads = threads;
@@ -89,7 +89,8 @@ impl<'f, F: ReadAt + ?Sized> ParallelReader<'f, F> {
         self
     }
 
-    /// Sets the limit for the length of a line, as [`TraceReader::with_line_limit`](crate::TraceReader::with_line_limit).
+    /// Sets the limit for the length of a line, as
+    /// [`TraceReader::with_line_limit`](crate::TraceReader::with_line_limit).
     #[must_use]
     pub fn line_limit(mut self, limit: usize) -> Self {
         self.line_limit = limit;

@@ -48,10 +48,10 @@ pub(super) enum LongLine {
 /// How far a part was read.
 pub(super) struct PartRead {
     pub(super) extent: Extent,
-    /// The offset in the file of the first line that was not read, if reading stopped before the end. The last line read may
-    /// be longer than the part, so this offset may lie behind the part.
+    /// The offset in the file of the first line that was not read, if reading stopped before the end. The last line
+    /// read may be longer than the part, so this offset may lie behind the part.
     pub(super) stopped_at: Option<u64>,
-    /// Whether a fault was met after which nothing can be read.
+    /// Whether a fault was final.
     pub(super) is_final: bool,
 }
 

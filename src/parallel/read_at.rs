@@ -6,7 +6,8 @@ use std::io::{self, Read};
 
 /// A source that several threads can read at once, at any offset.
 pub trait ReadAt: Sync {
-    /// Reads bytes at `offset` into `buffer`, and returns their number, as [`Read::read`] does. 0 is the end of the source.
+    /// Reads bytes at `offset` into `buffer`, and returns their number, as [`Read::read`] does. 0 is the end of the
+    /// source.
     ///
     /// # Errors
     ///

@@ -1,22 +1,22 @@
 //! Positions in a trace, and the extent of a part.
 
-/// A place in a trace.
+/// A position in a trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Position {
-    /// Physical lines, from 1.
+    /// The physical line, from 1.
     pub line: u64,
-    /// Bytes in the line, from 1.
+    /// The byte in the line, from 1.
     pub column: u64,
-    /// Bytes in the file, from 0.
+    /// The byte offset in the file.
     pub offset: u64,
 }
 
-/// The part of a trace that was read.
+/// The extent of a part of a trace.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct Extent {
-    /// Physical lines, blank and broken ones included, and an unterminated last one.
+    /// The number of physical lines, including blank and faulty ones and an unterminated last one.
     pub lines: u64,
-    /// Bytes.
+    /// The number of bytes.
     pub bytes: u64,
 }
 

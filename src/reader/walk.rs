@@ -1,32 +1,32 @@
-//! A trace read to its end, past whatever is wrong with it.
+//! Reading a trace to its end despite faults.
 
 use super::position::Extent;
 use super::{ReadError, Source, TraceReader};
 use crate::event::{TraceEvent, TraceHeader};
 
-/// One part of a trace, as [`TraceReader::walk`] comes to it.
+/// A part of a trace, as [`TraceReader::walk`] visits it.
 #[derive(Debug)]
 pub enum TracePart<'t> {
     /// The header.
     Header {
-        /// The physical line, from 1, on which it stands.
+        /// Its physical line, from 1.
         line: u64,
-        /// What it declares.
+        /// The header.
         header: &'t TraceHeader,
     },
     /// An event.
     Event {
-        /// The physical line, from 1, on which it stands.
+        /// Its physical line, from 1.
         line: u64,
-        /// What happened.
+        /// The event.
         event: TraceEvent<'t>,
     },
-    /// Something that can't be read.
+    /// A part that cannot be read.
     Fault(ReadError),
 }
 
 impl TracePart<'_> {
-    /// The same part of a trace that begins with `before`.
+    /// Moves the part behind the part `before` of the same trace.
     pub(crate) fn after(self, before: Extent) -> Self {
         match self {
             Self::Header { line, header } => Self::Header { line: line + before.lines, header },
@@ -37,13 +37,13 @@ impl TracePart<'_> {
 }
 
 impl<S: Source> TraceReader<S> {
-    /// Reads what is left of the trace to its end, past every fault that can be passed, and hands each part of it to `visit`
-    /// in its turn. Gives the first error of `visit`, and stops there. Of a trace that arrives in pieces, goes as far as it has
-    /// come; walk again after the next piece.
+    /// Reads the rest of the trace, continuing after faults that are not final, and passes each part to `visit`. It
+    /// stops at the first error of `visit`. A trace that arrives in pieces is read as far as it has arrived; walk again
+    /// after the next piece.
     ///
     /// # Errors
     ///
-    /// Those of `visit`. The trace's own faults are parts.
+    /// Returns the first error of `visit`. The faults of the trace are parts, not errors.
     pub fn walk<E>(&mut self, mut visit: impl FnMut(TracePart<'_>) -> Result<(), E>) -> Result<(), E> {
         loop {
             if !self.header_walked {
@@ -53,7 +53,7 @@ impl<S: Source> TraceReader<S> {
                         self.header_walked = true;
                         visit(TracePart::Header { line: self.line(), header: &header })?;
                     }
-                    // The header may stand on the next line, so that is looked at first.
+                    // The next line may be the header.
                     Err(error) => {
                         visit(TracePart::Fault(error))?;
                         continue;

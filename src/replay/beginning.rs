@@ -34,8 +34,8 @@ impl Beginning {
         }
     }
 
-    /// The first line that shows that the beginning is missing, and what it shows. Of each task that calls, `first_calls` has
-    /// the line of its first call.
+    /// The first line that shows that the beginning is missing, and what it shows. Of each task that calls,
+    /// `first_calls` has the line of its first call.
     pub(super) fn sign_of_missing(
         &self,
         first_calls: impl Iterator<Item = (u64, u64)>,
@@ -43,8 +43,8 @@ impl Beginning {
         let exit = self.exit_without_entry.map(|line| (line, MissingBeginning::Entry));
         // A trace that has nothing of the life of any task is of an interpreter that records none.
         let has_lives = !self.spawned.is_empty() || !self.ended.is_empty();
-        // A task is spawned if the trace says so anywhere: where tasks run on threads, one may call before the record of its
-        // spawn is made.
+        // A task is spawned if the trace says so anywhere: where tasks run on threads, one may call before the record
+        // of its spawn is made.
         let unspawned = self
             .ended
             .iter()

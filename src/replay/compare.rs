@@ -9,8 +9,8 @@ use crate::value::{RecordedField, RecordedOpaque, RecordedResource, RecordedStru
 /// How parts that a trace left out are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Gaps {
-    /// A redacted or opaque part of the first value equals any value of its type. For a replay, where the first value is
-    /// the recorded one.
+    /// A redacted or opaque part of the first value equals any value of its type. For a replay, where the first value
+    /// is the recorded one.
     InFirst,
     /// A redacted part of either value equals any value of its type. For two traces.
     InEither,

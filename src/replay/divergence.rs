@@ -1,49 +1,48 @@
-//! Where a run went another way than the recorded one, as data and as a report.
+//! A difference between a run and the recorded one, as data and as a report.
 
 use std::fmt;
 use std::sync::Arc;
 
 use crate::display::{Name, task_name};
 
-/// Where, and how, a run went another way than the recorded one.
+/// The difference at which a run diverged from the recorded one.
 ///
-/// An error, and data. Printed, it is a report of several lines that says where, what was recorded beside what was asked, and
-/// what came before. Texts out of the trace and the program are cut where they are long, and what could act on a terminal
-/// is escaped in them. Cloning one is cheap.
+/// Its `Display` is a report of several lines: the position, the recorded part and the actual one, and the calls
+/// before. Texts from the trace and the program are escaped, and cut where they are long. Cloning is cheap.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Divergence(Arc<Details>);
 
-/// What went another way.
+/// The kind of a divergence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum DivergenceKind {
-    /// Another operation was called than the recorded one, or one that takes another capability, or, in the recorded global
-    /// order, another task called.
+    /// The call has another operation or another capability than the recorded one, or, in the global order, another
+    /// task.
     OtherCall,
-    /// The recorded operation was called with other arguments.
+    /// The call has other arguments than the recorded one.
     OtherArguments,
-    /// A task called more often than recorded.
+    /// A task made more calls than recorded.
     MoreCalls,
-    /// A task called that the recording does not have.
+    /// A task made a call that the recording does not contain.
     UnknownTask,
-    /// The recorded result can't be given back: it, or a part of it, is redacted or opaque.
+    /// The recorded result cannot be given back, since a part of it is redacted or opaque.
     Unanswerable,
-    /// The run ended in another way than the recorded one.
+    /// The run ended with another outcome or message than the recorded one.
     EndedDifferently,
-    /// The run ended, and recorded calls were not asked for.
+    /// The run ended without making some of the recorded calls.
     UnusedCalls,
-    /// The run ended without a single call, and the recorded one made some.
+    /// The run made no call at all, and the recorded one made some.
     NoCalls,
-    /// A call was granted and the recorded one was not, or the other way round. Only when a live run is checked.
+    /// The call was granted and the recorded one was not, or the reverse. Only when a live run is checked.
     OtherVerdict,
-    /// A call came to an outcome of another kind, or of another type. Only when a live run is checked.
+    /// The call has an outcome of another kind or type. Only when a live run is checked.
     OtherOutcome,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Details {
     pub(super) kind: DivergenceKind,
-    /// What happened, in words.
+    /// The first line of the report.
     pub(super) headline: String,
     pub(super) task: u64,
     pub(super) recorded_task: Option<u64>,
@@ -54,7 +53,7 @@ pub(super) struct Details {
     pub(super) recorded: String,
     pub(super) actual: String,
     pub(super) before: Vec<CallBefore>,
-    /// More that helps, below the rest.
+    /// Hints at the end of the report.
     pub(super) notes: Vec<String>,
 }
 
@@ -66,7 +65,7 @@ pub struct CallBefore {
     pub call_in_task: u64,
     /// The line of the trace on which it stands.
     pub line: u64,
-    /// The call and its outcome, as they are shown to people.
+    /// The call and its outcome, formatted for people.
     pub shown: String,
 }
 
@@ -75,56 +74,55 @@ impl Divergence {
         Self(Arc::new(details))
     }
 
-    /// What went another way.
+    /// Returns the kind of divergence.
     #[must_use]
     pub fn kind(&self) -> DivergenceKind {
         self.0.kind
     }
 
-    /// The task, by the id it has in this run.
+    /// Returns the id of the task in this run.
     #[must_use]
     pub fn task(&self) -> u64 {
         self.0.task
     }
 
-    /// The task that it was matched with, by its recorded id. None for a task that the recording does not have.
+    /// Returns the recorded id of the task. `None` for a task that the recording does not contain.
     #[must_use]
     pub fn recorded_task(&self) -> Option<u64> {
         self.0.recorded_task
     }
 
-    /// The number of the call among those of its task, from 1. None when it is not about a call.
+    /// Returns the number of the call in its task, from 1. `None` if the divergence is not at a call.
     #[must_use]
     pub fn call_in_task(&self) -> Option<u64> {
         self.0.call_in_task
     }
 
-    /// The number of the recorded call among all calls of the trace, from 1. None when no recorded call stands against what
-    /// was asked.
+    /// Returns the number of the recorded call in the trace, from 1. `None` if there is no corresponding recorded call.
     #[must_use]
     pub fn call_in_trace(&self) -> Option<u64> {
         self.0.call_in_trace
     }
 
-    /// The physical line of the trace, from 1, on which the recorded side stands, if there is one.
+    /// Returns the physical line, from 1, of the recorded call or event, if there is one.
     #[must_use]
     pub fn line(&self) -> Option<u64> {
         self.0.line
     }
 
-    /// The first part that differs: `args[1].fields.token`, `capability`, `outcome.value.items[3]`.
+    /// Returns the path of the first part that differs: `args[1].fields.token`, `capability`, `outcome.value.items[3]`.
     #[must_use]
     pub fn path(&self) -> Option<&str> {
         self.0.path.as_deref()
     }
 
-    /// What was recorded there, as it is shown to people.
+    /// Returns the recorded part, formatted for people.
     #[must_use]
     pub fn recorded(&self) -> &str {
         &self.0.recorded
     }
 
-    /// What was asked there, as it is shown to people.
+    /// Returns the actual part, formatted for people.
     #[must_use]
     pub fn actual(&self) -> &str {
         &self.0.actual

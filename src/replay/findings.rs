@@ -1,4 +1,4 @@
-//! What a replay found so far.
+//! The divergences that a replay has found.
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -8,12 +8,12 @@ use super::divergence::Divergence;
 use super::recording::Completeness;
 use crate::display::task_name;
 
-/// Divergences, and what could not be compared.
+/// Divergences, and counts of what could not be compared.
 #[derive(Debug, Default)]
 pub(super) struct Findings {
     pub(super) keep_going: bool,
     first: OnceLock<Divergence>,
-    /// The first ones, in the order in which they were found.
+    /// The first divergences, in the order in which they were found.
     all: Mutex<Vec<Divergence>>,
     total: AtomicU64,
     incomplete: OnceLock<Incomplete>,
@@ -21,16 +21,16 @@ pub(super) struct Findings {
     has_calls: AtomicBool,
 }
 
-/// How many divergences are kept.
+/// The number of divergences that are kept.
 const KEPT: usize = 1_000;
 
-/// Where the recording ended before the run did.
+/// The point at which the recording ended before the run did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Incomplete {
-    /// Why the recording ends there.
+    /// The reason why the recording ends there.
     pub reason: Completeness,
-    /// The task that asked for more than was recorded; none when the run came to its end without that.
+    /// The task that made a call after the end of the recording, if there is one.
     pub task: Option<u64>,
     /// The number, from 1, of the call in its task that was not recorded.
     pub call_in_task: Option<u64>,
@@ -47,7 +47,7 @@ impl fmt::Display for Incomplete {
 }
 
 impl Findings {
-    /// The divergence after which nothing is answered any more.
+    /// Returns the divergence that all further calls get.
     #[inline]
     pub(super) fn stopped_by(&self) -> Option<&Divergence> {
         if self.keep_going { None } else { self.first.get() }
@@ -57,7 +57,7 @@ impl Findings {
         self.first.get()
     }
 
-    /// Takes a divergence up, and gives the one to report: the first, unless all are asked for.
+    /// Records a divergence and returns the one to report: the first, unless the replay keeps going.
     pub(super) fn diverged(&self, divergence: Divergence) -> Divergence {
         let mut is_first = false;
         let first = self.first.get_or_init(|| {
@@ -99,10 +99,10 @@ impl Findings {
         self.unchecked.load(Ordering::Relaxed)
     }
 
-    /// Remembers that something was asked, if only once too often.
+    /// Records that a call was made.
     #[inline]
     pub(super) fn called(&self) {
-        // Read first, so that a line which all threads read is written to once.
+        // Reading first avoids writes to a cache line that all threads share.
         if !self.has_calls.load(Ordering::Relaxed) {
             self.has_calls.store(true, Ordering::Relaxed);
         }

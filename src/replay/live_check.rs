@@ -1,4 +1,4 @@
-//! A live run held against a trace that need not hold its values.
+//! Compares a live run with a trace, which may be redacted.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -20,11 +20,11 @@ use crate::sink::{ForkGuard, TraceSink};
 use crate::value::encode_value_lines;
 use crate::value::{RecordedValue, TraceValue};
 
-/// A live run held against a trace, which may be redacted: a [`TraceSink`] to record the run into. Made by
+/// Compares a live run with a trace, which may be redacted. It is a [`TraceSink`] to record the run into, created by
 /// [`Replay::check_only`](super::Replay::check_only).
 ///
-/// A redacted trace can't be replayed: it has no results. But a run with its real host can be compared with it, and an
-/// interpreter that records needs nothing more for that than this sink in the place of its own, or beside it.
+/// A redacted trace cannot be replayed, since it has no results. But a run with its real host can be compared with it:
+/// pass this sink to the interpreter instead of its own sink, or beside it.
 ///
 /// ```
 /// use cove_trace::replay::Verdict;
@@ -44,15 +44,13 @@ use crate::value::{RecordedValue, TraceValue};
 /// # Ok::<(), cove_trace::replay::OpenError>(())
 /// ```
 ///
-/// What it compares: for each task, which operations it called in which order, under which capabilities; how many
-/// arguments it passed and of what types; whether the call was granted; whether it came to a value (and of what type), to an
-/// error, or to nothing; and with what outcome the run ended. What that proves is that the program took the same way through
-/// its host's API, and was given the same rights, as far as operations and types tell.
+/// For each task, it compares the operations and their order, the capabilities, the number and the types of arguments,
+/// whether each call was granted, and the kind and type of its outcome; and the outcome of the run. This shows that the
+/// program used its host's API in the same way and with the same rights, as far as operations and types tell.
 ///
-/// What it does not prove: that any argument or result was the same, of which each is counted as
-/// [unchecked](ReplayReport::unchecked), nor that messages were. Two runs that read different files, or send different
-/// things to different places, through the same operations, are the same to it. All this holds of a trace with full values
-/// too: a host's results differ from run to run for good reasons, and only types are compared.
+/// It does not compare values or messages. Each value counts as [unchecked](ReplayReport::unchecked). Two runs that
+/// read different files through the same operations are equal to it. This holds for a trace with full values too, since
+/// a host's results legitimately differ between runs.
 #[derive(Debug)]
 pub struct LiveCheck {
     matching: Matching,
@@ -62,11 +60,11 @@ pub struct LiveCheck {
 }
 
 impl LiveCheck {
-    /// Loads the trace that `reader` is at the beginning of.
+    /// Loads the trace of a reader that is at its beginning.
     ///
     /// # Errors
     ///
-    /// When the trace can't be read, or [has no beginning](OpenError::NoBeginning).
+    /// Fails if the trace cannot be read, or [has no beginning](OpenError::NoBeginning).
     ///
     /// # Panics
     ///
@@ -77,39 +75,39 @@ impl LiveCheck {
         Ok(Self { matching: Matching::new(recording), findings: Findings::default(), ended: Mutex::default(), guard })
     }
 
-    /// The same check, matching calls in another order.
+    /// Sets the order in which calls are matched.
     #[must_use]
     pub fn order(mut self, order: Order) -> Self {
         self.matching.order = order;
         self
     }
 
-    /// The same check, matching tasks in another way. The spawns are told by the run's events.
+    /// Sets how tasks are matched. The run's events report the spawns.
     #[must_use]
     pub fn tasks(mut self, tasks: TaskMatching) -> Self {
         self.matching.tasks = tasks;
         self
     }
 
-    /// The trace's header.
+    /// Returns the trace's header.
     #[must_use]
     pub fn header(&self) -> &TraceHeader {
         &self.matching.recording.header
     }
 
-    /// How much of the run the trace holds.
+    /// Returns how much of the run the trace contains.
     #[must_use]
     pub fn completeness(&self) -> Completeness {
         self.matching.recording.completeness()
     }
 
-    /// The first divergence, if there is one by now. What comes after it is not compared any more.
+    /// Returns the first divergence so far. Later calls are not compared.
     #[must_use]
     pub fn divergence(&self) -> Option<&Divergence> {
         self.findings.first()
     }
 
-    /// Sums up, when the run has ended. One that recorded no end is taken for cancelled.
+    /// Returns the report after the run. A run without a recorded end counts as cancelled.
     #[must_use]
     pub fn finish(&self) -> ReplayReport {
         let ended = *self.ended.lock().unwrap_or_else(PoisonError::into_inner);
@@ -147,7 +145,7 @@ impl LiveCheck {
         });
     }
 
-    /// Compares a call with the one that is next, and gives how many values were compared by their types.
+    /// Compares a call with the next recorded one, and returns the number of values that were compared by type.
     fn compare(&self, live: &HostCall<'_>, next: &NextCall<'_>, scratch: &Scratch) -> Result<u64, Box<Divergence>> {
         let (recording, task) = (&self.matching.recording, live.task);
         if self.matching.is_turn_of_another(task, next) {

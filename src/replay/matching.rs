@@ -1,4 +1,4 @@
-//! Which recorded call is next: task by task, or in the one order in which a trace has them.
+//! Finds the recorded call that corresponds to an actual one.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -8,64 +8,61 @@ use super::recording::{Call, Recording, Spawner};
 use super::tapes::Tape;
 use crate::event::{CallSite, ENTRY_TASK};
 
-/// The order in which calls are asked for.
+/// The order in which calls must be made.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum Order {
-    /// Each task's calls in the order in which that task made them; between tasks none. The default: how the calls of tasks
-    /// that run at the same time fall between each other is up to the scheduler, and no difference in it is one of the
-    /// program.
+    /// The calls of each task have an order; calls of different tasks have none. The default, since the interleaving of
+    /// concurrent tasks depends on the scheduler, not on the program.
     #[default]
     PerTask,
-    /// The order of the trace, over all tasks. For an interpreter that schedules its tasks itself and always alike, and
-    /// wants to be told when it does not.
+    /// All calls have the order of the trace. For interpreters that schedule their tasks deterministically.
     Strict,
 }
 
-/// How the tasks of a run are matched with the recorded ones. The entry is always the entry.
+/// How the tasks of a run are matched with the recorded ones. The entry always matches the entry.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum TaskMatching {
-    /// By their ids. Right where the interpreter gives a task the same id in each run: a counter does, as long as only one
-    /// task spawns others.
+    /// By their ids, for interpreters that give a task the same id in each run. A counter does if only one task spawns
+    /// others.
     #[default]
     ById,
-    /// By where they come from: the n-th task that a parent spawns in a scope is the n-th that the recorded parent spawned in
-    /// that scope. For interpreters whose ids depend on scheduling: one counter for several tasks that spawn gives the
-    /// next number to whichever comes first. A parent spawns its children one after the other, so their order does not
-    /// depend on it. The interpreter tells each spawn with [`spawned`](super::Replay::spawned).
+    /// By their spawns: the n-th task that a parent spawns in a scope matches the n-th that the recorded parent spawned
+    /// in that scope. For interpreters whose ids depend on scheduling, such as a counter that several spawning tasks
+    /// share. The interpreter reports each spawn with [`spawned`](super::Replay::spawned).
     ByScope,
 }
 
-/// A recording, and how far it was asked for.
+/// A recording, and the calls of it that are used.
 #[derive(Debug)]
 pub(super) struct Matching {
     pub(super) recording: Recording,
     pub(super) order: Order,
     pub(super) tasks: TaskMatching,
-    /// How many calls were asked for, in the strict order.
+    /// The number of used calls in the strict order.
     used: AtomicUsize,
     lineage: Lineage,
 }
 
-/// The call that is next.
+/// The next recorded call of a task, or of the trace.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct NextCall<'r> {
     /// The task that it belongs to, as recorded.
     pub(super) recorded_task: u64,
     tape: &'r Tape,
-    /// Its place in the order that calls are asked in.
+    /// The index in the order of calls.
     place: usize,
-    /// Its place in its tape.
+    /// The index in its tape.
     pub(super) in_task: usize,
-    /// Its place among all calls.
+    /// The index in the trace.
     pub(super) in_trace: usize,
     pub(super) call: &'r Call,
 }
 
-/// Why nothing is due for a task.
+/// The reason why a task has no next recorded call.
 pub(super) enum Unrecorded<'r> {
-    /// All of its calls were asked for.
+    /// All of its calls are used.
     End { recorded_task: u64, tape: &'r Tape },
-    /// The recording has no such task.
+    /// The recording does not contain the task.
     Task,
 }
 
@@ -80,14 +77,14 @@ impl Matching {
         }
     }
 
-    /// Says that `task` was spawned.
+    /// Records that `task` was spawned.
     pub(super) fn spawned(&self, task: u64, parent: Option<u64>, scope: &str) {
         if self.tasks == TaskMatching::ByScope {
             self.lineage.spawned(&self.recording, task, parent, scope);
         }
     }
 
-    /// The recorded id of `task`.
+    /// Returns the recorded id of `task`.
     pub(super) fn recorded_task(&self, task: u64) -> Option<u64> {
         match self.tasks {
             TaskMatching::ById => Some(task),
@@ -95,7 +92,7 @@ impl Matching {
         }
     }
 
-    /// What is due for `task`, or why nothing is.
+    /// Returns the next recorded call for `task`, or the reason why there is none.
     pub(super) fn next(&self, task: u64) -> Result<NextCall<'_>, Unrecorded<'_>> {
         let known = self.recorded_task(task).and_then(|task| Some((task, self.recording.tape(task)?)));
         let next = match self.order {
@@ -117,7 +114,7 @@ impl Matching {
         })
     }
 
-    /// Whether the call that is due is one of another task than `task`.
+    /// Returns whether the next call belongs to another task than `task`.
     pub(super) fn is_turn_of_another(&self, task: u64, next: &NextCall<'_>) -> bool {
         self.order == Order::Strict && self.recorded_task(task) != Some(next.recorded_task)
     }
@@ -128,7 +125,7 @@ impl Matching {
         Some(NextCall { recorded_task, tape, place, in_task, in_trace, call })
     }
 
-    /// Takes the call that is next, and that many more before it. Fails when somebody else took it: then another is next.
+    /// Takes the next call, and `passed_over` calls before it. Returns false if another thread took it.
     pub(super) fn take(&self, next: &NextCall<'_>, passed_over: usize) -> bool {
         let position = match self.order {
             Order::PerTask => &next.tape.used,
@@ -142,7 +139,7 @@ impl Matching {
         taken
     }
 
-    /// Whether no other call was taken meanwhile.
+    /// Returns whether no other thread has taken the call.
     pub(super) fn is_still_next(&self, next: &NextCall<'_>) -> bool {
         let position = match self.order {
             Order::PerTask => &next.tape.used,
@@ -151,7 +148,7 @@ impl Matching {
         position.load(Ordering::Acquire) == next.place
     }
 
-    /// Finds the recorded call that stands for a call other than the one that is next.
+    /// Finds a recorded call for an actual call that is not the next one.
     pub(super) fn realigned<'r>(
         &'r self,
         next: &NextCall<'r>,
@@ -173,7 +170,7 @@ impl Matching {
         if is_same_site { Realigned::OtherArguments } else { Realigned::No }
     }
 
-    /// The same call among the last ones of a task whose calls were all asked for.
+    /// Finds the same call among the last ones of a task whose calls are all used.
     pub(super) fn same_before_end<'r>(
         &'r self,
         unrecorded: &Unrecorded<'r>,
@@ -188,7 +185,7 @@ impl Matching {
         }
     }
 
-    /// The same call among the last ones before a place in a task.
+    /// Finds the same call among the last ones before an index in a task.
     fn same_before<'r>(
         &'r self,
         recorded_task: u64,
@@ -204,7 +201,7 @@ impl Matching {
             .find(|before| self.is_call(before.call, site, args))
     }
 
-    /// Takes what a realigned call uses up. Fails when another thread took what was next.
+    /// Takes the calls that a realigned call uses up. Returns false if another thread took the next call.
     pub(super) fn take_realigned(&self, next: &NextCall<'_>, realigned: &Realigned<'_>) -> bool {
         match realigned {
             Realigned::Ahead { recorded, passed_over } => self.take(recorded, *passed_over),
@@ -220,18 +217,18 @@ impl Matching {
             .filter_map(|place| Some((place, self.recording.calls.get(calls[place])?)))
     }
 
-    /// Whether `task` has recorded calls that it was not asked for yet.
+    /// Returns whether `task` has unused calls.
     pub(super) fn has_calls_left(&self, task: u64) -> bool {
         let tape = self.recorded_task(task).and_then(|task| self.recording.tape(task));
         tape.is_some_and(|tape| tape.left() > 0)
     }
 
-    /// How many calls were asked for.
+    /// Returns the number of used calls.
     pub(super) fn calls_used(&self) -> usize {
         self.recording.tapes().map(|(_, tape)| tape.used.load(Ordering::Acquire)).sum()
     }
 
-    /// The calls of that site and with those arguments.
+    /// Returns whether a recorded call has this site and these arguments.
     pub(super) fn is_call(&self, call: &Call, site: CallSite<'_>, args: &[u8]) -> bool {
         self.recording.site(call) == site && self.recording.args(call) == args
     }
@@ -240,13 +237,13 @@ impl Matching {
 /// The number of calls in either direction among which a realignment looks.
 const REALIGN_DISTANCE: usize = 16;
 
-/// The recorded call that stands for a call other than the one that is next.
+/// A recorded call for an actual call that is not the next one.
 pub(super) enum Realigned<'r> {
     /// The same call, further on.
     Ahead { recorded: NextCall<'r>, passed_over: usize },
-    /// The same call, which was asked for or passed over before.
+    /// The same call, which was used or passed over before.
     Before(NextCall<'r>),
-    /// The call that is next, with its recorded arguments.
+    /// The next call, although its arguments differ.
     OtherArguments,
     /// None.
     No,
@@ -264,13 +261,13 @@ impl<'r> Realigned<'r> {
 }
 
 impl Tape {
-    /// How many of its calls were not asked for.
+    /// Returns the number of unused calls.
     pub(super) fn left(&self) -> usize {
         self.calls.len() - self.used.load(Ordering::Acquire)
     }
 }
 
-/// Which tasks of the run are which recorded ones, by where they come from.
+/// Maps tasks of the run to recorded tasks by their spawns.
 #[derive(Debug, Default)]
 struct Lineage {
     /// None for a task that the recording does not have.
@@ -285,7 +282,7 @@ impl Lineage {
             None => Some(None),
             Some(parent) => self.recorded_task(parent).map(Some),
         };
-        // The children of a task that the recording does not have are not in it either.
+        // The recording does not contain the children of a task that it does not contain.
         let recorded = recorded_parent.and_then(|parent| {
             let spawner = (parent, scope.into());
             let mut spawned = self.spawned.lock().unwrap_or_else(PoisonError::into_inner);

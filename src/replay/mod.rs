@@ -1,9 +1,9 @@
-//! The run again, without the host: what a program asks for is answered from the trace of an earlier run.
+//! Replays a run without its host: the host calls of a program are answered from the trace of an earlier run.
 //!
-//! A [`Replay`] stands where an interpreter would call its host. Each call is compared with the recorded one, and answered with
-//! what came back then. The first call that is not the recorded one is a [`Divergence`]: where, what was recorded beside
-//! what was asked, and what came before. At the end [`finish`](Replay::finish) compares how the run ended and what was left
-//! unasked.
+//! A [`Replay`] takes the place of the host. It compares each call with the recorded one and answers it with the
+//! recorded outcome. The first call that differs is a [`Divergence`], with its position, the recorded and the actual
+//! call, and the calls before it. [`finish`](Replay::finish) compares the end of the run and reports recorded calls
+//! that were not made.
 //!
 //! ```
 //! use cove_trace::replay::{Answer, Verdict};
@@ -40,33 +40,33 @@
 //!
 //! # What is compared
 //!
-//! Operation, capability, and every argument, each by the value that a full trace would hold of it: floats by their bits, and
-//! whichever way the trace spells them. Of a part that the trace holds as redacted or opaque only the type's name can be
-//! compared; it is [counted](ReplayReport::unchecked) as unchecked. Times are not compared.
+//! The operation, the capability, and every argument, as a full trace would record it: floats by their bits, whatever
+//! the spelling in the trace. Of a redacted or opaque part, only the type name is compared, and the part is
+//! [counted](ReplayReport::unchecked) as unchecked. Times are not compared.
 //!
-//! # TaskMatching
+//! # Tasks
 //!
-//! Each task has its own calls in its own order, so that no interleaving of tasks is a divergence; see [`Order`] and
-//! [`TaskMatching`]. A task that the recorded run cancelled got as far as scheduling let it: past its last recorded call the answer
-//! is [`Answer::Stopped`], and calls that it left are none too few. To have such a task make exactly the recorded calls,
-//! let a cancelled task go on while it [has calls left](Replay::has_calls_left).
+//! The calls of each task have their own order, so the interleaving of tasks is not a divergence; see [`Order`] and
+//! [`TaskMatching`]. How far a cancelled task got depended on scheduling. After its last recorded call, the answer is
+//! [`Answer::Stopped`], and recorded calls that it does not make are not a divergence. To make such a task repeat
+//! exactly the recorded calls, let a cancelled task go on while it [has calls left](Replay::has_calls_left).
 //!
-//! What is an operation to the program and the interpreter's own work in truth (spawning a task, waiting for one) is compared
-//! like any other and not answered: name its module with [`passthrough`](Replay::passthrough).
+//! Some operations are the interpreter's own work, such as spawning a task or waiting for one. Pass their module to
+//! [`passthrough`](Replay::passthrough): such calls are compared, but not answered.
 //!
 //! # Incomplete traces
 //!
-//! A trace whose *end* is missing (the run was killed, or a limit stopped it) is replayed as far as it goes, and
-//! [`Verdict::Incomplete`] from there. One whose *beginning* is missing, a flight recorder's dump, is refused, since the calls
-//! of a task are matched from its first on. It is known by what was never begun in it: an entry that exits, a task that calls
-//! or ends. A dump that shows none of that (the entry's last calls alone, say) can't be told from the trace of an interpreter
-//! that records no entry; the divergence at its first call says what it may be.
+//! A trace without its *end* (the run was killed, or a limit stopped it) is replayed as far as it goes;
+//! the result is [`Verdict::Incomplete`]. A trace without its *beginning*, such as the dump of a flight recorder, is
+//! refused, since the calls of a task are matched from the first on. The signs of a missing beginning are an entry that
+//! exits without having been entered, and a task that calls or ends without having been spawned. A dump without these
+//! signs cannot be detected; the divergence at its first call says so.
 //!
 //! # Costs
 //!
-//! A replay keeps, of each call, the bytes of its arguments and its result, and some ninety bytes more; in all less than the
-//! file's size. Answering compares bytes and makes the one value that is the result. Nothing is locked in that; threads that
-//! ask for different tasks write to nothing in common.
+//! A replay keeps the bytes of the arguments and the result of each call, and 90 bytes more; in all less than the size
+//! of the file. To answer a call, it compares bytes and creates the result. It takes no lock, and threads that call for
+//! different tasks write to no memory in common.
 
 mod beginning;
 pub(crate) mod compare;
@@ -108,21 +108,21 @@ use crate::reader::{Source, TraceReader};
 use crate::value::encode_value_lines;
 use crate::value::{RecordedValue, Value};
 
-/// Answers a program's host calls from the trace of an earlier run. Shared between the threads of its tasks.
+/// Answers a program's host calls from the trace of an earlier run. The threads of all tasks can share one.
 #[derive(Debug)]
 pub struct Replay {
     matching: Matching,
     findings: Findings,
-    /// The modules whose operations the interpreter performs itself.
+    /// The modules whose calls the interpreter performs itself.
     passthrough: Vec<String>,
 }
 
-/// What the recorded run got for a call, and so what the program gets now.
+/// The recorded outcome of a call.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Answer {
     /// The host's result.
     Value(Value),
-    /// The host's refusal, in its own words.
+    /// The host's error message.
     Error(String),
     /// The value that the operation [threw](crate::Thrown).
     Thrown(Value),
@@ -131,18 +131,18 @@ pub enum Answer {
     NeverReturned,
     /// The task did not hold the capability.
     NotGranted,
-    /// The call was granted and did not reach the host: its arguments were not admitted, say.
+    /// The call was granted but did not reach the host, for example because its arguments were invalid.
     NotDispatched,
-    /// The call did something that can't be answered, such as leaving the program. The run ends as
+    /// The call cannot be answered, for example because it exits the program. End the run as
     /// [`recorded_end`](Replay::recorded_end) says.
     NotRecordable,
-    /// The operation is one that the interpreter [performs itself](Replay::passthrough).
+    /// The interpreter [performs the call itself](Replay::passthrough).
     Perform,
-    /// The recorded task was stopped at this point, by a cancellation or by what another task did. How far it got until then
-    /// was up to scheduling. Stop this task in the same way.
+    /// The recorded task was stopped at this point, by a cancellation or by an event in another task. How far it got
+    /// depended on scheduling. Stop this task in the same way.
     Stopped,
-    /// The recording ends before this call: it is cut off, or a limit stopped the recorded run. Stop the run; what was
-    /// asked until here is as it was recorded.
+    /// The recording ends before this call: it is truncated, or a limit stopped the recorded run. Stop the run; all
+    /// calls before this one were as recorded.
     Incomplete,
 }
 
@@ -156,35 +156,35 @@ impl Answer {
 }
 
 impl Replay {
-    /// Loads a trace, from a file, a slice of bytes, or any other source, to its end.
+    /// Loads a whole trace from a file, a slice of bytes, or any other source.
     ///
-    /// A torn end is no error; see [`completeness`](Self::completeness). The line limit is the reader's default; use
-    /// [`from_reader`](Self::from_reader) for another.
+    /// A truncated end is not an error; see [`completeness`](Self::completeness). The line limit is the reader's
+    /// default; use [`from_reader`](Self::from_reader) for another.
     ///
     /// # Errors
     ///
-    /// When the trace can't be read, is redacted, or [has no beginning](OpenError::NoBeginning).
+    /// Fails if the trace cannot be read, is redacted, or [has no beginning](OpenError::NoBeginning).
     pub fn open(source: impl Read) -> Result<Self, OpenError> {
         Self::from_reader(&mut TraceReader::new(source))
     }
 
-    /// Loads the trace at `path`; as [`open`](Self::open).
+    /// Loads the trace at `path`, as [`open`](Self::open) does.
     ///
     /// # Errors
     ///
-    /// When the file can't be opened or the trace can't be read, is redacted, or has no beginning.
+    /// Fails if the file cannot be opened, or if the trace cannot be read, is redacted, or has no beginning.
     pub fn open_file(path: impl AsRef<Path>) -> Result<Self, OpenError> {
         let path = path.as_ref();
         let file = File::open(path).map_err(|error| OpenError::Io { path: path.to_owned(), error })?;
         Self::open(file)
     }
 
-    /// Loads the trace that `reader` is at the beginning of; as [`open`](Self::open).
+    /// Loads the trace of a reader that is at its beginning, as [`open`](Self::open) does.
     ///
     /// # Errors
     ///
-    /// When the trace can't be read, is redacted, or has no beginning. That it is redacted is told from the header, before
-    /// anything else is read.
+    /// Fails if the trace cannot be read, is redacted, or has no beginning. A redacted trace is refused after its
+    /// header.
     pub fn from_reader<S: Source>(reader: &mut TraceReader<S>) -> Result<Self, OpenError> {
         if reader.header()?.is_some_and(|header| header.values == ValueCapture::Redacted) {
             return Err(OpenError::Redacted);
@@ -193,20 +193,20 @@ impl Replay {
         Ok(Self { matching: Matching::new(recording), findings: Findings::default(), passthrough: Vec::new() })
     }
 
-    /// Loads a trace, redacted or not, to hold a live run against it; see [`LiveCheck`].
+    /// Loads a trace, redacted or not, to compare a live run with it; see [`LiveCheck`].
     ///
     /// # Errors
     ///
-    /// When the trace can't be read, or has no beginning.
+    /// Fails if the trace cannot be read, or has no beginning.
     pub fn check_only(source: impl Read) -> Result<LiveCheck, OpenError> {
         LiveCheck::from_reader(&mut TraceReader::new(source))
     }
 
-    /// The same replay, if it is one of `entry`.
+    /// Requires that the trace was recorded from `entry`.
     ///
     /// # Errors
     ///
-    /// When the trace was recorded from another entry.
+    /// Fails if the trace was recorded from another entry.
     pub fn require_entry(self, entry: &str) -> Result<Self, OpenError> {
         let recorded = &self.header().entry;
         if recorded == entry {
@@ -215,93 +215,93 @@ impl Replay {
         Err(OpenError::OtherEntry { required: entry.to_owned(), recorded: recorded.clone() })
     }
 
-    /// The same replay, matching calls in another order.
+    /// Sets the order in which calls are matched.
     #[must_use]
     pub fn order(mut self, order: Order) -> Self {
         self.matching.order = order;
         self
     }
 
-    /// The same replay, matching tasks in another way.
+    /// Sets how tasks are matched.
     #[must_use]
     pub fn tasks(mut self, tasks: TaskMatching) -> Self {
         self.matching.tasks = tasks;
         self
     }
 
-    /// The same replay, leaving the operations of this module to the interpreter: their calls are compared, and answered with
-    /// [`Answer::Perform`] if they were granted. For what the interpreter itself does and no host, such as spawning
-    /// tasks and waiting for them: what that gives is made in this run, and could not come out of a trace.
+    /// Leaves the operations of a module to the interpreter: their calls are compared, and answered with
+    /// [`Answer::Perform`] if they were granted. Use this for operations without a host, such as spawning tasks and
+    /// waiting for them. Their results belong to this run and cannot come from a trace.
     #[must_use]
     pub fn passthrough(mut self, module: impl Into<String>) -> Self {
         self.passthrough.push(module.into());
         self
     }
 
-    /// Makes the replay go on after a divergence, to collect as many as there are.
+    /// Continues after a divergence, to collect all divergences.
     ///
     /// A call that is not the recorded one is a divergence, and is answered as the first of these:
     ///
     /// 1. the same call among the next sixteen recorded ones of the task: those before it are passed over;
-    /// 2. the same call among the last sixteen: it was made once more, and the recorded one stays next;
+    /// 2. the same call among the last sixteen: it was repeated, and the next recorded call stays the same;
     /// 3. the recorded call, if only the arguments differ.
     ///
-    /// If it is none of these, the call gets its divergence and no answer, and the recorded one stays next. In the
+    /// Otherwise the call gets its divergence and no answer, and the next recorded call stays the same. In the
     /// [strict order](Order::Strict), only the third is tried. The first thousand divergences are kept.
     ///
-    /// Without this, whatever is asked after a divergence is answered with that divergence.
+    /// Without this, every call after a divergence is answered with that divergence.
     #[must_use]
     pub fn keep_going(mut self) -> Self {
         self.findings.keep_going = true;
         self
     }
 
-    /// The recorded run's header: with its entry and its arguments the same run is started.
+    /// Returns the recorded run's header, whose entry and arguments start the same run.
     #[must_use]
     pub fn header(&self) -> &TraceHeader {
         &self.matching.recording.header
     }
 
-    /// How much of the run the trace holds.
+    /// Returns how much of the run the trace contains.
     #[must_use]
     pub fn completeness(&self) -> Completeness {
         self.matching.recording.completeness()
     }
 
-    /// How the recorded run ended, and the message with that. None when the trace is cut off.
+    /// Returns how the recorded run ended, and its message. `None` if the trace is truncated.
     #[must_use]
     pub fn recorded_end(&self) -> Option<(RunOutcome, Option<&str>)> {
         self.matching.recording.ending.as_ref().map(|ending| (ending.outcome, ending.message.as_deref()))
     }
 
-    /// How many host calls the trace has.
+    /// Returns the number of host calls in the trace.
     #[must_use]
     pub fn calls_recorded(&self) -> u64 {
         self.matching.recording.calls.len() as u64
     }
 
-    /// Says that `parent` spawned `task` in `scope`. Needed with [`TaskMatching::ByScope`], before the first call of the task;
-    /// otherwise it does nothing.
+    /// Reports that `parent` spawned `task` in `scope`. [`TaskMatching::ByScope`] needs this before the first call of
+    /// the task; otherwise it has no effect.
     pub fn spawned(&self, task: u64, parent: Option<u64>, scope: &str) {
         self.matching.spawned(task, parent, scope);
     }
 
-    /// Whether `task` has recorded calls left that it did not make yet.
+    /// Returns whether `task` has recorded calls that it has not made yet.
     #[must_use]
     pub fn has_calls_left(&self, task: u64) -> bool {
         self.matching.has_calls_left(task)
     }
 
-    /// What the recorded run got for this call of `task`.
+    /// Answers a call of `task` with the recorded outcome.
     ///
     /// The arguments are the interpreter's own values, as [`HostCall::args`](crate::HostCall::args) takes them:
-    /// [`LiveArgs`](crate::LiveArgs) makes them. Each is written once, into a buffer that the thread keeps, and compared there;
-    /// nothing is allocated but what the answer holds.
+    /// [`LiveArgs`](crate::LiveArgs) makes them. Each is encoded once, into a buffer of the thread, and compared there.
+    /// Only the contents of the answer are allocated.
     ///
     /// # Errors
     ///
-    /// When this is not the call that was recorded, or its result can't be given back. After that, every call of every task
-    /// gets the same divergence, unless the replay [keeps going](Self::keep_going).
+    /// Fails if this is not the recorded call, or if its result cannot be given back. After that, every call of every
+    /// task gets the same divergence, unless the replay [keeps going](Self::keep_going).
     pub fn call(&self, task: u64, site: CallSite<'_>, args: &[RecordedValue<'_>]) -> Result<Answer, Divergence> {
         if let Some(divergence) = self.findings.stopped_by() {
             return Err(divergence.clone());
@@ -322,13 +322,13 @@ impl Replay {
         })
     }
 
-    /// Compares the run's end with the recorded one, and sums the replay up. To be called when no task asks any more.
+    /// Compares the run's end with the recorded one and returns the report. Call this after the last call of all tasks.
     #[must_use]
     pub fn finish(&self, outcome: RunOutcome, message: Option<&str>) -> ReplayReport {
         replay_report::conclude(&self.matching, &self.findings, outcome, Some(message))
     }
 
-    /// Answers a call for which `due` is next. Returns `None` if another thread took that meanwhile.
+    /// Answers a call if it equals the next recorded one. Returns `None` if another thread took that meanwhile.
     fn answer_if_next(
         &self,
         task: u64,
@@ -358,8 +358,8 @@ impl Replay {
         })
     }
 
-    /// Answers a call that is not the one that is next; `difference` is given if only its arguments differ. Returns `None` if
-    /// another thread took what is due meanwhile: then nothing is found of it.
+    /// Answers a call that differs from the next recorded one; `difference` is given if only its arguments differ.
+    /// Returns `None`, without a divergence, if another thread took the next call meanwhile.
     #[cold]
     fn realigned(
         &self,
@@ -454,7 +454,7 @@ impl Replay {
     }
 }
 
-/// Compares recorded arguments with what is asked, part by part, and gives how many parts could not be.
+/// Compares recorded arguments with actual ones, and returns the number of unchecked parts.
 #[cold]
 fn compare_args(recorded: &[u8], scratch: &mut Scratch) -> Result<u64, Box<Difference>> {
     let Scratch { actual, decoder, other_decoder } = scratch;

@@ -1,4 +1,4 @@
-//! Why a trace can't be replayed.
+//! Errors of loading a trace for a replay.
 
 use std::fmt;
 use std::io;
@@ -7,26 +7,26 @@ use std::path::PathBuf;
 use crate::display::{Name, task_name};
 use crate::reader::ReadError;
 
-/// Why a trace can't be replayed. Nothing was asked of it yet.
+/// The reason why a trace cannot be loaded for a replay.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum OpenError {
-    /// The file can't be opened.
+    /// The file cannot be opened.
     Io {
         /// The file.
         path: PathBuf,
-        /// Why not.
+        /// The error.
         error: io::Error,
     },
-    /// The trace can't be read: it is of another version, is damaged in its middle, or is no trace. A torn last line is not
-    /// among these: the calls before it can be replayed.
+    /// The trace can't be read: it is of another version, is damaged in its middle, or is no trace. A torn last line is
+    /// not among these: the calls before it can be replayed.
     Read(ReadError),
     /// The reader is past the header, and reported that as faulty.
     NoHeader,
     /// The trace is redacted: it has no results to answer with.
     Redacted,
-    /// The beginning of the trace is missing, as it is in the dump of a [flight recorder](crate::RingSink). Which of its calls
-    /// are a task's first is not in it, so none can be matched.
+    /// The beginning of the trace is missing, as it is in the dump of a [flight recorder](crate::RingSink). Which of
+    /// its calls are a task's first is not in it, so none can be matched.
     NoBeginning {
         /// The first line that shows it.
         line: u64,

@@ -1,9 +1,11 @@
-//! Results as a replay keeps them: in a form of its own, which is smaller than the trace's and is turned into a value without
-//! looking at a character twice. Written when a trace is loaded, read when a call is answered, and never stored.
+//! Results as a replay keeps them: in a form of its own, which is smaller than the trace's and is turned into a value
+//! without looking at a character twice. Written when a trace is loaded, read when a call is answered, and never
+//! stored.
 //!
-//! A value is a tag, then numbers of eight bytes, the lengths of its texts, and parts with their count before them. Lengths
-//! and counts take seven bits of each byte, the lowest first, and the eighth says that another byte follows. The texts
-//! stand apart, one after the other in a string: cut out of one, a text need not be looked through for bytes that are none.
+//! A value is a tag, then numbers of eight bytes, the lengths of its texts, and parts with their count before them.
+//! Lengths and counts take seven bits of each byte, the lowest first, and the eighth says that another byte follows.
+//! The texts stand apart, one after the other in a string: cut out of one, a text need not be looked through for bytes
+//! that are none.
 
 use crate::value::{RecordedValue, Value};
 

@@ -1,8 +1,8 @@
 //! A trace as a replay keeps it: for each task its calls, in the form in which they can be compared and given back.
 //!
-//! Of a call are kept its site, as numbers of names, its verdict, its arguments in the canonical value encoding, and its result
-//! in a form that is quickly turned into a value. Two values are equal when their encodings are, so nothing has to be
-//! decoded to compare. What the trace holds besides is dropped while it is read.
+//! Of a call are kept its site, as numbers of names, its verdict, its arguments in the canonical value encoding, and
+//! its result in a form that is quickly turned into a value. Two values are equal when their encodings are, so nothing
+//! has to be decoded to compare. What the trace holds besides is dropped while it is read.
 
 use std::collections::HashMap;
 #[cfg(feature = "diff")]
@@ -14,6 +14,7 @@ use super::packed::{Packed, Packer};
 use super::tapes::{LoadingTapes, Tape, TapeEnd, Tapes};
 use crate::decode::Decoder;
 use crate::event::{CallSite, ENTRY_TASK, HostCall, HostOutcome, TraceEvent, TraceHeader};
+use crate::name_map::{NameMap, index_of};
 use crate::names::{RunOutcome, ValueCapture};
 use crate::reader::{ReadError, ReadErrorKind, Source, TraceReader};
 use crate::value::RecordedValue;
@@ -23,7 +24,7 @@ use crate::value::encode_value_lines;
 #[derive(Debug)]
 pub(crate) struct Recording {
     pub(crate) header: TraceHeader,
-    names: NameTable,
+    names: NameMap<1, ()>,
     /// In the order of the file.
     pub(crate) calls: Vec<Call>,
     /// What the calls' places point into.
@@ -36,7 +37,8 @@ pub(crate) struct Recording {
     pub(crate) ending: Option<RunEnding>,
     /// The last line is torn.
     is_truncated: bool,
-    /// Whether the entry was entered. A trace without that may have lost it, or be of an interpreter that records no entry.
+    /// Whether the entry was entered. A trace without that may have lost it, or be of an interpreter that records no
+    /// entry.
     pub(super) has_entry: bool,
     /// The first line that shows that the beginning is missing, and what it shows.
     missing_beginning: Option<(u64, MissingBeginning)>,
@@ -136,8 +138,8 @@ pub(super) const fn is_limit(outcome: RunOutcome) -> bool {
 }
 
 impl Recording {
-    /// Reads a trace to its end, or to where it is torn. Of each value is kept what `capture` keeps. A trace whose beginning is
-    /// missing is refused: which call would be the first is not in it.
+    /// Reads a trace to its end, or to where it is torn. Of each value is kept what `capture` keeps. A trace whose
+    /// beginning is missing is refused: which call would be the first is not in it.
     pub(super) fn load<S: Source>(reader: &mut TraceReader<S>, capture: ValueCapture) -> Result<Self, OpenError> {
         let recording = Self::load_past(reader, capture, Err)?;
         match recording.missing_beginning {
@@ -198,7 +200,8 @@ impl Recording {
     }
 
     pub(crate) fn site(&self, call: &Call) -> CallSite<'_> {
-        CallSite::new(self.names.get(call.module), self.names.get(call.op), self.names.get(call.capability))
+        let name = |number: Name| self.names.get_index(number as usize).map_or("", |(names, ())| names.as_strs()[0]);
+        CallSite::new(name(call.module), name(call.op), name(call.capability))
     }
 
     /// The arguments, each on a line of its own.
@@ -232,7 +235,7 @@ impl Loader {
     fn new(header: TraceHeader, capture: ValueCapture) -> Self {
         let recording = Recording {
             header,
-            names: NameTable::default(),
+            names: NameMap::default(),
             calls: Vec::new(),
             data: Vec::new(),
             texts: String::new(),
@@ -342,14 +345,17 @@ impl Recording {
             }
             Some(HostOutcome::NotRecordable) => OutcomeKind::NotRecordable,
         };
+        // More names than a `u32` counts do not fit into memory.
+        let mut name = |name| Name::try_from(index_of(&mut self.names, [name])).unwrap_or(Name::MAX);
+        let (module, op, capability) = (name(call.site.module()), name(call.site.op()), name(call.site.capability()));
         self.calls.push(Call {
             task: call.task,
             line,
             #[cfg(feature = "diff")]
             wait: call.wait,
-            module: self.names.number(call.site.module()),
-            op: self.names.number(call.site.op()),
-            capability: self.names.number(call.site.capability()),
+            module,
+            op,
+            capability,
             granted: call.granted,
             outcome,
             has_gaps: call.args.iter().any(has_gap),
@@ -397,28 +403,5 @@ pub(super) fn decoded<'a>(decoder: &'a mut Decoder, line: &'a [u8]) -> RecordedV
     decoder.decode_value(line).unwrap_or(RecordedValue::Redacted { of: "Unreadable" })
 }
 
-/// NameTable that come again and again, each kept once.
-#[derive(Debug, Default)]
-struct NameTable {
-    numbers: HashMap<Box<str>, Name>,
-    names: Vec<Box<str>>,
-}
-
+/// The number of a name in a recording.
 type Name = u32;
-
-impl NameTable {
-    fn number(&mut self, name: &str) -> Name {
-        if let Some(number) = self.numbers.get(name) {
-            return *number;
-        }
-        // More names than this do not fit into memory: each takes more than one byte.
-        let number = Name::try_from(self.names.len()).unwrap_or(Name::MAX);
-        self.names.push(name.into());
-        self.numbers.insert(name.into(), number);
-        number
-    }
-
-    fn get(&self, number: Name) -> &str {
-        self.names.get(number as usize).map_or("", |name| name)
-    }
-}

@@ -1,4 +1,4 @@
-//! What a replay comes to.
+//! The result of a replay.
 
 use std::fmt;
 
@@ -11,30 +11,30 @@ use crate::display::{count, shown, values_beside};
 use crate::names::RunOutcome;
 use crate::value::RecordedValue;
 
-/// What a replay, or a check of a live run, comes to. Printed, it is a report: one line, or the first divergence.
+/// The result of a replay, or of a check of a live run. Its `Display` is one line, or the first divergence.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ReplayReport {
-    /// The answer in one word.
+    /// The verdict.
     pub verdict: Verdict,
     /// The divergences, in the order in which they were found: the first one, or, of a replay that keeps going, all.
     pub divergences: Vec<Divergence>,
-    /// How many divergences there were, also where not all of them are kept.
+    /// The number of divergences, including those that are not kept.
     pub divergences_found: u64,
-    /// How many host calls the trace has.
+    /// The number of host calls in the trace.
     pub calls_recorded: u64,
-    /// How many of them were asked for, or passed over by a replay that keeps going.
+    /// The number of recorded calls that the run made, or that a replay that keeps going passed over.
     pub calls_used: u64,
-    /// Recorded calls that were not asked for, other than those below.
+    /// The number of recorded calls that the run did not make, except those of stopped tasks.
     pub unused: u64,
-    /// Recorded calls that were not asked for, of tasks that the recorded run stopped: how far such a task gets is up to
+    /// The number of recorded calls of stopped tasks that the run did not make. How far such a task gets depends on
     /// scheduling.
     pub unused_by_stopped: u64,
     /// Parts of arguments, or of results when a live run is checked, of which nothing but the type could be compared.
     pub unchecked: u64,
 }
 
-/// What a replay comes to, in one word.
+/// The verdict of a replay.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Verdict {
@@ -47,7 +47,7 @@ pub enum Verdict {
 }
 
 impl ReplayReport {
-    /// The divergence to report: the first.
+    /// Returns the first divergence.
     #[must_use]
     pub fn divergence(&self) -> Option<&Divergence> {
         self.divergences.first()
@@ -80,7 +80,7 @@ impl fmt::Display for ReplayReport {
     }
 }
 
-/// Sums up, with the run's end. The message is not compared where none is given.
+/// Creates the report, given the end of the run. The message is not compared if it is `None`.
 pub(super) fn conclude(
     matching: &Matching,
     findings: &Findings,
@@ -123,7 +123,7 @@ struct End<'r> {
 }
 
 impl End<'_> {
-    /// What diverges at the end, the gravest first.
+    /// Returns the divergences at the end, the most severe first.
     fn divergences(&self) -> Vec<Divergence> {
         // It asked for more than there is, so what is left at its end, and that end, say nothing.
         if self.findings.incomplete().is_some() {

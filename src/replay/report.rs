@@ -1,4 +1,4 @@
-//! Divergences put into words.
+//! The texts of divergences.
 
 use super::compare::Difference;
 use super::divergence::{CallBefore, Details, Divergence, DivergenceKind};
@@ -12,12 +12,12 @@ use crate::event::CallSite;
 use crate::owned::OwnedValue;
 use crate::value::RecordedValue;
 
-/// The arguments on these lines, as people see them.
+/// Formats the arguments on these lines.
 pub(super) fn shown_args(args: &[u8]) -> String {
     with_values(args, shown_list)
 }
 
-/// Lends the values of some lines, all at once.
+/// Passes the values of some lines to a function.
 pub(crate) fn with_values<R>(bytes: &[u8], use_them: impl FnOnce(&[RecordedValue<'_>]) -> R) -> R {
     let mut decoder = Decoder::new();
     let owned: Vec<OwnedValue> = lines(bytes).map(|line| OwnedValue::from(&decoded(&mut decoder, line))).collect();
@@ -26,7 +26,7 @@ pub(crate) fn with_values<R>(bytes: &[u8], use_them: impl FnOnce(&[RecordedValue
     use_them(&views)
 }
 
-/// Lends the value of an outcome; a unit where it has none.
+/// Passes the value of an outcome to a function; a unit if it has none.
 pub(crate) fn with_result<R>(outcome: RecordedOutcome<'_>, use_it: impl FnOnce(&RecordedValue<'_>) -> R) -> R {
     let value = match outcome {
         RecordedOutcome::Value(packed) => OwnedValue::from(&RecordedValue::Live(&packed.unpack())),
@@ -36,17 +36,17 @@ pub(crate) fn with_result<R>(outcome: RecordedOutcome<'_>, use_it: impl FnOnce(&
     use_it(&value.view(&Arena::new()))
 }
 
-/// A call as it was asked: `documents.read("a")`.
+/// Formats an actual call: `documents.read("a")`.
 pub(super) fn shown_actual(site: CallSite<'_>, args: &[u8]) -> String {
     format!("{}({})", operation(site), shown_args(args))
 }
 
-/// A recorded call without what it came to.
+/// Formats a recorded call without its outcome.
 fn shown_recorded(recording: &Recording, call: &Call) -> String {
     shown_actual(recording.site(call), recording.args(call))
 }
 
-/// A recorded call with its outcome.
+/// Formats a recorded call with its outcome.
 pub(crate) fn shown_whole(recording: &Recording, call: &Call) -> String {
     let outcome = match recording.outcome(call) {
         _ if !call.granted => " was not granted".to_owned(),
@@ -69,7 +69,7 @@ fn number(place: usize) -> u64 {
 }
 
 impl Realigned<'_> {
-    /// What a report says of the answer.
+    /// Describes the answer for the report.
     pub(super) fn note(&self) -> Option<String> {
         match self {
             Self::Ahead { passed_over, .. } => {
@@ -95,7 +95,7 @@ impl Matching {
             .collect()
     }
 
-    /// A divergence at a call that is next; what it says about it is still to be filled in.
+    /// Creates a divergence at a recorded call. The caller fills in both sides.
     pub(super) fn at_call(&self, kind: DivergenceKind, task: u64, next: &NextCall<'_>) -> Details {
         Details {
             kind,
@@ -113,7 +113,7 @@ impl Matching {
         }
     }
 
-    /// What to think of when the very first call differs.
+    /// Returns a hint for a divergence at the first call.
     fn beginning_note(&self, next: &NextCall<'_>) -> Option<String> {
         let may_be_missing = next.in_trace == 0 && !self.recording.has_entry;
         may_be_missing.then(|| {
@@ -123,7 +123,7 @@ impl Matching {
         })
     }
 
-    /// A divergence that is not at a recorded call.
+    /// Creates a divergence that is not at a recorded call.
     pub(super) fn at_no_call(&self, kind: DivergenceKind, headline: String) -> Details {
         Details {
             kind,
@@ -141,7 +141,7 @@ impl Matching {
         }
     }
 
-    /// The recorded order has another task's call here.
+    /// Creates a divergence from the global order.
     pub(super) fn other_task(&self, task: u64, next: &NextCall<'_>, site: CallSite<'_>, args: &[u8]) -> Divergence {
         let (caller, recorded) = (task_name(task), task_name(next.recorded_task));
         Divergence::new(Details {
@@ -255,7 +255,7 @@ impl Matching {
         })
     }
 
-    /// For each task in order, what it was not asked for.
+    /// Returns the unused calls of each task, in the order of the trace.
     pub(super) fn unused(&self) -> Vec<Unused> {
         let mut unused: Vec<_> = self
             .recording
@@ -271,7 +271,7 @@ impl Matching {
         unused
     }
 
-    /// Recorded calls that were not asked for, the first of which is `first`.
+    /// Creates a divergence for unused calls, the first of which is `first`.
     pub(super) fn unused_calls(&self, first: &Unused, total: u64) -> Divergence {
         let call = &self.recording.calls[first.in_trace];
         let headline = format!("the run ended, and {} not asked for", were(total));
@@ -294,13 +294,13 @@ pub(super) fn were(calls: u64) -> String {
     format!("{} {}", count(calls, "recorded call"), if calls == 1 { "was" } else { "were" })
 }
 
-/// What a task was not asked for.
+/// The unused calls of a task.
 pub(super) struct Unused {
     task: u64,
     pub(super) left: usize,
-    /// The place of the first such call in the task.
+    /// The index of the first such call in the task.
     place: usize,
     in_trace: usize,
-    /// The recorded task was stopped, so how far it came says nothing.
+    /// Whether the recorded task was stopped, so that unused calls are not a divergence.
     pub(super) is_stopped: bool,
 }

@@ -21,10 +21,10 @@
 //! Suite::new("tests/traces").run(replay, record).assert_passed();
 //! ```
 //!
-//! With [`COVE_TRACE_UPDATE`](UPDATE) set to `1`, each trace is recorded again and takes the place of the old one, to be looked
-//! through (`cove-trace diff`) and committed. Of a run that does what it did, the new one differs in its times alone; where tasks
-//! run at the same time also in how their events fall between each other, in the ids that went to whichever came first, and in
-//! how far a cancelled task got.
+//! With [`COVE_TRACE_UPDATE`](UPDATE) set to `1`, each trace is recorded again and takes the place of the old one, to
+//! be looked through (`cove-trace diff`) and committed. Of a run that does what it did, the new one differs in its
+//! times alone; where tasks run at the same time also in how their events fall between each other, in the ids that went
+//! to whichever came first, and in how far a cancelled task got.
 
 use std::error::Error;
 use std::fmt;
@@ -81,8 +81,8 @@ impl Suite {
         self
     }
 
-    /// Gives each trace to `replay`, or has `record` record it again: `record` is given the path of the old trace, which says
-    /// what to run, and another path to write the new one to, which is then put in the place of the old one.
+    /// Gives each trace to `replay`, or has `record` record it again: `record` is given the path of the old trace,
+    /// which says what to run, and another path to write the new one to, which is then put in the place of the old one.
     ///
     /// A directory that can't be read, or has no traces, is a failure: a suite that runs nothing proves nothing.
     pub fn run(&self, replay: impl Fn(&Path) -> Attempt, record: impl Fn(&Path, &Path) -> Attempt) -> Results {

@@ -10,7 +10,7 @@ pub(crate) struct Tape {
     pub(super) task: u64,
     /// Indices in [`Recording::calls`](super::recording::Recording::calls).
     pub(crate) calls: Vec<usize>,
-    /// The number of calls that the replay has asked for.
+    /// The number of calls that are used.
     pub(super) used: AtomicUsize,
     pub(super) end: TapeEnd,
 }

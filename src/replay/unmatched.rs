@@ -1,4 +1,4 @@
-//! A call for which nothing was recorded.
+//! Calls without a corresponding recorded call.
 
 use super::divergence::Divergence;
 use super::findings::Incomplete;
@@ -7,18 +7,18 @@ use super::recording::Completeness;
 use super::tapes::TapeEnd;
 use crate::event::CallSite;
 
-/// What such a call comes to.
+/// The result of such a call.
 pub(super) enum Unmatched {
-    /// The recorded task was stopped: how far it gets is up to scheduling.
+    /// The recorded task was stopped, so how far it gets depends on scheduling.
     Stopped,
     /// The recording ends before this call.
     Incomplete(Incomplete),
-    /// The recorded run did not make it.
+    /// The recorded run did not make this call.
     Diverged(Divergence),
 }
 
 impl Matching {
-    /// What a call of `task` comes to for which nothing is next.
+    /// Classifies a call of `task` without a corresponding recorded call.
     #[cold]
     pub(super) fn unmatched(
         &self,
@@ -39,7 +39,7 @@ impl Matching {
                     Unmatched::Diverged(self.more_calls(task, recorded_task, tape.calls.len(), site, args))
                 }
             },
-            // Where the recording is cut off it does not say what would have been spawned.
+            // A truncated recording does not say which tasks would have been spawned.
             Unrecorded::Task if reason != Completeness::Complete => incomplete(0),
             Unrecorded::Task => Unmatched::Diverged(self.unknown_task(task, site, args)),
         }

@@ -1,4 +1,4 @@
-//! What each task did.
+//! The totals of each task.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use super::rows::{Calls, TaskEnd, TaskRow};
 use super::top::Top;
 
-/// The figures of each task by its id: 64 bytes, and in a tree that grew by rising ids some 140.
+/// The totals of each task by id. Each takes 64 bytes, and up to 140 in a tree that grew by rising ids.
 #[derive(Debug, Clone, Default)]
 pub(super) struct ByTask(BTreeMap<u64, TaskFigures>);
 
@@ -14,7 +14,7 @@ pub(super) struct ByTask(BTreeMap<u64, TaskFigures>);
 pub(super) struct TaskFigures {
     pub(super) calls: Calls,
     pub(super) cpu_ns: u64,
-    /// The last one that was seen.
+    /// The last recorded end.
     pub(super) end: Option<TaskEnd>,
 }
 
@@ -24,7 +24,7 @@ impl TaskFigures {
         self.end = Some(TaskEnd::Completed);
     }
 
-    /// The figures of a task over these and those that come `later`.
+    /// Adds the totals of a later part of the trace.
     fn add(&mut self, later: Self) {
         self.calls += later.calls;
         self.cpu_ns = self.cpu_ns.saturating_add(later.cpu_ns);
@@ -64,7 +64,7 @@ impl ByTask {
         self.0.iter().map(|(task, figures)| figures.row(*task))
     }
 
-    /// The `N` that waited longest, and of those that waited as long the ones with the smallest ids. Memory for `N` of them.
+    /// Returns the `N` tasks with the longest waits. Of equal waits, the smallest id comes first.
     pub(super) fn longest_waits<const N: usize>(&self) -> impl Iterator<Item = TaskRow> {
         let mut top = Top::<_, N>::default();
         for (task, figures) in &self.0 {

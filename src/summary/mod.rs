@@ -1,10 +1,9 @@
-//! A run's figures: what it called, what it waited for, what was refused, how it ended.
+//! Summarises a run: its calls, waits and refusals, and how it ended.
 //!
-//! A [`Summary`] takes events one by one. Its memory does not grow with the length of the trace, but with the number of
-//! tasks (at most some 140 bytes for each) and of different operations: for each, its names, and a histogram of its waits.
-//! That grows with the different magnitudes of the waits, at 24 to 40 bytes for each that differs by more than one percent,
-//! to at most 300 KiB if they are spread from one nanosecond to five centuries. A summary prints itself as tables for people,
-//! and serializes ([`serde::Serialize`]) for programs.
+//! A [`Summary`] takes events one by one. Its memory grows with the number of tasks, by at most 140 bytes each, and
+//! with the number of different operations: for each, its names and a histogram of its waits. A histogram takes 24 to
+//! 40 bytes for each wait that differs from the others by more than one percent, at most 300 KiB. `Display` formats a
+//! summary as tables for people; [`serde::Serialize`] is for programs.
 //!
 //! ```
 //! use std::time::Duration;
@@ -26,7 +25,6 @@
 //! assert!(summary.to_string().contains("documents.read"));
 //! ```
 
-mod by_name;
 mod by_task;
 mod parallel;
 mod rows;
@@ -40,7 +38,6 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 
-use self::by_name::ByName;
 use self::by_task::ByTask;
 pub use self::rows::{
     Calls, CapabilityRow, Collections, EntryRow, OperationRow, RefusalRow, RunEnd, SlowCallRow, TaskEnd, TaskRow,
@@ -50,6 +47,7 @@ use self::top::Top;
 use self::waits::Waits;
 use crate::event::{ENTRY_TASK, HeapSummary, HostCall, HostOutcome, TraceEvent, TraceHeader};
 use crate::line::number::nanoseconds;
+use crate::name_map::{self, NameMap, sorted};
 use crate::reader::{ReadError, ReadErrorKind, Source, TracePart, TraceReader};
 
 /// The figures of one run.
@@ -58,54 +56,54 @@ use crate::reader::{ReadError, ReadErrorKind, Source, TracePart, TraceReader};
 /// `u64::MAX`).
 #[derive(Debug, Clone, Default)]
 pub struct Summary {
-    /// What the trace is called. Reading does not fill it in: the caller knows.
+    /// The name of the trace, which the caller sets.
     pub file: String,
-    /// Physical lines, blank and broken ones included.
+    /// The number of physical lines, including blank and faulty ones.
     pub lines: u64,
-    /// Events, the header not counted.
+    /// The number of events, without the header.
     pub events: u64,
-    /// Bytes.
+    /// The number of bytes.
     pub bytes: u64,
-    /// Bytes of a torn last line; 0 when there is none.
+    /// The length of a truncated last line in bytes; 0 if there is none.
     pub truncated_bytes: u64,
-    /// Faults in the trace. A torn end is not one of them, so damage and an interrupted writer can be told apart.
+    /// The number of faults. A truncated end is not a fault, which distinguishes damage from an interrupted writer.
     pub errors: u64,
-    /// What the trace declares about itself; none when that could not be read.
+    /// The header, if it could be read.
     pub header: Option<TraceHeader>,
-    /// The tasks' figures.
+    /// The totals of all tasks.
     pub tasks: TaskTotals,
-    /// All host calls together.
+    /// The totals of all host calls.
     pub calls: Calls,
-    /// The collections that were recorded one by one.
+    /// The totals of all recorded collections.
     pub collections: Collections,
-    /// The heap's figures over the run, if the runtime gave them.
+    /// The heap summary, if the runtime recorded one.
     pub heap: Option<HeapSummary>,
-    /// How the run ended, if it did.
+    /// The end of the run, if it was recorded.
     pub outcome: Option<RunEnd>,
-    by_operation: ByName<3, Operation>,
-    by_entry: ByName<2, EntryTimes>,
+    by_operation: NameMap<3, Operation>,
+    by_entry: NameMap<2, EntryTimes>,
     by_task: ByTask,
     slowest: Top<SlowCall, SLOWEST_CALLS>,
 }
 
-/// So many of the slowest calls are kept.
+/// The number of slowest calls that are kept.
 const SLOWEST_CALLS: usize = 10;
 
 #[derive(Debug, Clone, Default)]
 struct Operation {
     calls: Calls,
     waits: Waits,
-    /// The line of the first call that was refused.
+    /// The line of the first refused call.
     first_refused: Option<u64>,
 }
 
-/// A call by how slow it was: of two that waited as long, the earlier one is the greater.
+/// A call, ordered by its wait. Of two equal waits, the earlier call is the greater.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct SlowCall {
     wait_ns: u64,
     line: Reverse<u64>,
     task: u64,
-    /// Its place in `by_operation`.
+    /// The index in `by_operation`.
     operation: usize,
 }
 
@@ -116,7 +114,8 @@ struct EntryTimes {
 }
 
 impl Summary {
-    /// Reads a trace to its end, past every fault that can be passed. Each fault is counted and handed to `on_error`.
+    /// Reads a trace to its end, continuing after faults that are not final. Each fault is counted and passed to
+    /// `on_error`.
     pub fn read<S: Source>(reader: &mut TraceReader<S>, mut on_error: impl FnMut(&ReadError)) -> Self {
         let mut summary = Self::default();
         let Ok(()) = reader.walk(|part| {
@@ -128,7 +127,7 @@ impl Summary {
         summary
     }
 
-    /// Counts a part of a trace in, and hands a fault on.
+    /// Adds a part of a trace, and passes a fault on.
     fn part(&mut self, part: TracePart<'_>, on_fault: impl FnOnce(ReadError)) {
         match part {
             TracePart::Header { header, .. } => self.header = Some(header.clone()),
@@ -143,8 +142,8 @@ impl Summary {
         }
     }
 
-    /// Counts in the event on that physical line, from 1. For names and tasks that were seen before this allocates nothing, but
-    /// for a wait of a length that the operation did not have before.
+    /// Adds the event on a physical line, counted from 1. It allocates only for a new name, a new task, or a wait of a
+    /// new magnitude.
     pub fn add(&mut self, line: u64, event: &TraceEvent<'_>) {
         self.events += 1;
         match *event {
@@ -167,7 +166,8 @@ impl Summary {
             }
             TraceEvent::EntryExit { module, function, cpu, wait } => {
                 self.by_task.entry(ENTRY_TASK).completed(nanoseconds(cpu));
-                let times = self.by_entry.get_or_default([module, function]);
+                let index = name_map::index_of(&mut self.by_entry, [module, function]);
+                let times = &mut self.by_entry[index];
                 times.cpu_ns += u128::from(nanoseconds(cpu));
                 times.wait_ns += u128::from(nanoseconds(wait));
             }
@@ -196,8 +196,8 @@ impl Summary {
         let (module, op, capability) = (call.site.module(), call.site.op(), call.site.capability());
         self.calls += this;
         self.by_task.entry(call.task).calls += this;
-        let place = self.by_operation.place([module, op, capability]);
-        let operation = self.by_operation.at(place);
+        let index = name_map::index_of(&mut self.by_operation, [module, op, capability]);
+        let operation = &mut self.by_operation[index];
         operation.calls += this;
         if call.granted {
             operation.waits.add(wait_ns);
@@ -205,12 +205,12 @@ impl Summary {
             operation.first_refused.get_or_insert(line);
         }
         if wait_ns > 0 {
-            self.slowest.push(SlowCall { wait_ns, line: Reverse(line), task: call.task, operation: place });
+            self.slowest.push(SlowCall { wait_ns, line: Reverse(line), task: call.task, operation: index });
         }
     }
 
-    /// Adds what `later` holds, as if its lines stood after the [`lines`](Self::lines) counted so far. So the parts of one
-    /// trace can be counted each for itself. The header is the first that there is; heap and outcome are the last.
+    /// Adds the summary of a later part of the same trace, whose lines follow the [`lines`](Self::lines) counted so
+    /// far. The header is the first one; heap summary and outcome are the last ones.
     pub fn merge(&mut self, later: Self) {
         let lines_before = self.lines;
         self.lines += later.lines;
@@ -225,9 +225,10 @@ impl Summary {
         self.heap = later.heap.or(self.heap);
         self.outcome = later.outcome.or_else(|| self.outcome.take());
         let mut by_operation = later.by_operation;
-        by_operation
-            .each(|operation| operation.first_refused = operation.first_refused.map(|line| line + lines_before));
-        let moved_to = self.by_operation.merge(by_operation, |operation, more| {
+        for operation in by_operation.values_mut() {
+            operation.first_refused = operation.first_refused.map(|line| line + lines_before);
+        }
+        let moved_to = name_map::merge(&mut self.by_operation, by_operation, |operation, more| {
             operation.calls += more.calls;
             operation.waits.merge(more.waits);
             operation.first_refused = operation.first_refused.or(more.first_refused);
@@ -237,17 +238,17 @@ impl Summary {
             self.slowest.push(SlowCall { line, operation: moved_to[call.operation], ..call });
         }
         self.by_task.merge(later.by_task);
-        self.by_entry.merge(later.by_entry, |times, more| {
+        name_map::merge(&mut self.by_entry, later.by_entry, |times, more| {
             times.cpu_ns += more.cpu_ns;
             times.wait_ns += more.wait_ns;
         });
     }
 
-    /// The capabilities that calls asked for: those waited for longest first, then by name.
+    /// Returns the capabilities of all calls, sorted by total wait, longest first, then by name.
     #[must_use]
     pub fn capabilities(&self) -> Vec<CapabilityRow<'_>> {
         let mut by_capability: BTreeMap<&str, Calls> = BTreeMap::new();
-        for ([_, _, capability], operation) in self.by_operation.iter() {
+        for ([_, _, capability], operation) in sorted(&self.by_operation) {
             *by_capability.entry(capability).or_default() += operation.calls;
         }
         let rows = by_capability.into_iter().map(|(capability, calls)| CapabilityRow {
@@ -260,10 +261,10 @@ impl Summary {
         longest_wait_first(rows, |row| row.wait_ns)
     }
 
-    /// The operations that were called: those waited for longest first, then by module, name and capability.
+    /// Returns the operations of all calls, sorted by total wait, longest first, then by module, name and capability.
     #[must_use]
     pub fn operations(&self) -> Vec<OperationRow<'_>> {
-        let rows = self.by_operation.iter().map(|([module, op, capability], operation)| OperationRow {
+        let rows = sorted(&self.by_operation).map(|([module, op, capability], operation)| OperationRow {
             module,
             op,
             capability,
@@ -278,10 +279,10 @@ impl Summary {
         longest_wait_first(rows, |row| row.wait_ns)
     }
 
-    /// The operations that were refused, in the order in which they first were.
+    /// Returns the refused operations, in the order of their first refusal.
     #[must_use]
     pub fn refusals(&self) -> Vec<RefusalRow<'_>> {
-        let refused = self.by_operation.iter().filter_map(|([module, op, capability], operation)| {
+        let refused = sorted(&self.by_operation).filter_map(|([module, op, capability], operation)| {
             let first_line = operation.first_refused?;
             Some(RefusalRow { module, op, capability, refused: operation.calls.refused, first_line })
         });
@@ -290,27 +291,26 @@ impl Summary {
         rows
     }
 
-    /// The ten calls that waited longest, the longest first, and of those that waited as long the earlier one. A call that did
-    /// not wait at all is never one of them.
+    /// Returns the ten calls with the longest waits, longest first. Of equal waits, the earlier call comes first. Calls
+    /// without a wait are omitted.
     #[must_use]
     pub fn slowest_calls(&self) -> Vec<SlowCallRow<'_>> {
-        let names = self.by_operation.names();
-        let rows = self.slowest.iter().map(|call| {
-            let [module, op, _] = names[call.operation];
-            SlowCallRow { line: call.line.0, task: call.task, module, op, wait_ns: call.wait_ns }
+        let rows = self.slowest.iter().filter_map(|call| {
+            let [module, op, _] = self.by_operation.get_index(call.operation)?.0.as_strs();
+            Some(SlowCallRow { line: call.line.0, task: call.task, module, op, wait_ns: call.wait_ns })
         });
         rows.collect()
     }
 
-    /// The tasks that were seen, the entry among them, by id.
+    /// Iterates over all tasks, including the entry, by id.
     pub fn by_task(&self) -> impl Iterator<Item = TaskRow> {
         self.by_task.rows()
     }
 
-    /// The entry functions that ended, by name. One that ended more than once has the sum of its times.
+    /// Returns the entry functions that ended, by name. Times of a function that ended repeatedly are added up.
     #[must_use]
     pub fn entries(&self) -> Vec<EntryRow<'_>> {
-        let rows = self.by_entry.iter().map(|([module, function], times)| EntryRow {
+        let rows = sorted(&self.by_entry).map(|([module, function], times)| EntryRow {
             module,
             function,
             cpu_ns: times.cpu_ns,
@@ -320,7 +320,7 @@ impl Summary {
     }
 }
 
-/// Sorts rows that come sorted by name.
+/// Sorts rows by wait, longest first. Rows with equal waits keep their order.
 fn longest_wait_first<R>(rows: impl Iterator<Item = R>, wait: impl Fn(&R) -> u128) -> Vec<R> {
     let mut rows: Vec<R> = rows.collect();
     rows.sort_by_key(|row| std::cmp::Reverse(wait(row)));

@@ -1,4 +1,4 @@
-//! Summaries made by several threads.
+//! Summarising a trace on several threads.
 
 use super::Summary;
 use crate::event::TraceHeader;
@@ -6,8 +6,8 @@ use crate::parallel::{Collect, Extent, ParallelReader, ReadAt};
 use crate::reader::{ReadError, TracePart};
 
 impl Summary {
-    /// Reads a trace to its end on several threads. It is the summary that [`read`](Self::read) gives, and the faults come
-    /// in the same order.
+    /// Reads a trace to its end on several threads. The summary equals that of [`read`](Self::read), and faults are
+    /// reported in the same order.
     ///
     /// ```
     /// use std::fs::File;
@@ -57,7 +57,7 @@ impl<E: FnMut(&ReadError)> Collect for ParallelSummary<E> {
     }
 
     fn take(&mut self, piece: SummaryPiece, before: Extent) {
-        // A piece does not count its own lines: they are part of `before` for the next one.
+        // A piece does not count its own lines; the next `before` includes them.
         self.summary.lines = before.lines;
         self.summary.merge(piece.summary);
         piece.faults.into_iter().for_each(|error| (self.on_error)(&error.after(before)));

@@ -1,4 +1,4 @@
-//! What a summary is made of. The field names are the keys of its serialized form, a public interface.
+//! The rows of a summary. Their field names are the keys of the serialized form, which is a public interface.
 
 use std::ops::AddAssign;
 
@@ -6,49 +6,49 @@ use serde::{Serialize, Serializer};
 
 use crate::names::RunOutcome;
 
-/// The tasks' figures. The entry is not one of them.
+/// The totals of all tasks, without the entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[non_exhaustive]
 pub struct TaskTotals {
-    /// TaskTotals spawned.
+    /// The number of spawned tasks.
     pub spawned: u64,
-    /// TaskTotals that ran to their end.
+    /// The number of tasks that ran to their end.
     pub completed: u64,
-    /// TaskTotals stopped before it.
+    /// The number of tasks that were cancelled.
     pub cancelled: u64,
-    /// Time that the completed ones spent in themselves.
+    /// The CPU time of the completed tasks.
     pub cpu_ns: u128,
 }
 
-/// What became of some host calls.
+/// Totals of host calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[non_exhaustive]
 pub struct Calls {
-    /// Calls by tasks that held the capability.
+    /// The number of granted calls.
     pub granted: u64,
-    /// Calls by tasks that did not.
+    /// The number of refused calls.
     pub refused: u64,
-    /// Calls that the host answered with an error.
+    /// The number of calls that the host answered with an error.
     pub failed: u64,
-    /// Calls that can't be answered from a trace.
+    /// The number of calls that cannot be answered from a trace.
     pub not_recordable: u64,
-    /// Time waited for the host.
+    /// The total time of waiting for the host.
     pub wait_ns: u128,
 }
 
-/// The calls that asked for one capability.
+/// The calls under one capability.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct CapabilityRow<'s> {
-    /// Its name.
+    /// The capability.
     pub capability: &'s str,
-    /// Calls by tasks that held the capability.
+    /// The number of granted calls.
     pub granted: u64,
-    /// Calls by tasks that did not.
+    /// The number of refused calls.
     pub refused: u64,
-    /// Calls that the host answered with an error.
+    /// The number of calls that the host answered with an error.
     pub failed: u64,
-    /// Time waited for the host.
+    /// The total time of waiting for the host.
     pub wait_ns: u128,
 }
 
@@ -60,17 +60,18 @@ pub struct OperationRow<'s> {
     pub module: &'s str,
     /// The operation.
     pub op: &'s str,
-    /// The capability that it asks for.
+    /// The capability that it needs.
     pub capability: &'s str,
-    /// Calls by tasks that held the capability.
+    /// The number of granted calls.
     pub granted: u64,
-    /// Calls by tasks that did not.
+    /// The number of refused calls.
     pub refused: u64,
-    /// Calls that the host answered with an error.
+    /// The number of calls that the host answered with an error.
     pub failed: u64,
-    /// Time waited for the host.
+    /// The total time of waiting for the host.
     pub wait_ns: u128,
-    /// The wait that half of the granted calls did not exceed, at most one percent too high. `None` without such a call.
+    /// The wait that half of the granted calls did not exceed, at most one percent too high. `None` without such a
+    /// call.
     pub wait_p50_ns: Option<u64>,
     /// The wait that 99 of 100 granted calls did not exceed, at most one percent too high. `None` without such a call.
     pub wait_p99_ns: Option<u64>,
@@ -78,7 +79,7 @@ pub struct OperationRow<'s> {
     pub wait_max_ns: Option<u64>,
 }
 
-/// The calls of one operation that were refused.
+/// The refused calls of one operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct RefusalRow<'s> {
@@ -88,17 +89,17 @@ pub struct RefusalRow<'s> {
     pub op: &'s str,
     /// The capability that was not granted.
     pub capability: &'s str,
-    /// How many calls.
+    /// The number of refused calls.
     pub refused: u64,
-    /// The physical line, from 1, of the first of them.
+    /// The physical line, from 1, of the first refused call.
     pub first_line: u64,
 }
 
-/// One call that took long.
+/// A call with a long wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct SlowCallRow<'s> {
-    /// The physical line, from 1, on which it stands.
+    /// The physical line of the call, from 1.
     pub line: u64,
     /// The task that made it.
     pub task: u64,
@@ -106,27 +107,27 @@ pub struct SlowCallRow<'s> {
     pub module: &'s str,
     /// The operation.
     pub op: &'s str,
-    /// How long it waited for the host.
+    /// The time of waiting for the host.
     pub wait_ns: u64,
 }
 
-/// What one task did. The entry is one of them: what it exits with counts as its time, and as its end.
+/// The totals of one task, or of the entry, whose exit counts as its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct TaskRow {
-    /// Its id.
+    /// The id of the task.
     pub task: u64,
-    /// Calls of what it held the capability for.
+    /// The number of granted calls.
     pub granted: u64,
-    /// Calls of what it did not.
+    /// The number of refused calls.
     pub refused: u64,
-    /// Calls that the host answered with an error.
+    /// The number of calls that the host answered with an error.
     pub failed: u64,
-    /// Time that it waited for the host.
+    /// The total time of waiting for the host.
     pub wait_ns: u128,
-    /// Time that it spent in itself, at most `u64::MAX`; known of one that completed.
+    /// The CPU time, saturating at `u64::MAX`. `None` for a task that did not complete.
     pub cpu_ns: Option<u64>,
-    /// How it ended, if it did.
+    /// The end of the task, if it was recorded.
     pub end: Option<TaskEnd>,
 }
 
@@ -135,14 +136,14 @@ pub struct TaskRow {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum TaskEnd {
-    /// It ran to its end.
+    /// The task ran to its end.
     Completed,
-    /// It was stopped before.
+    /// The task was cancelled.
     Cancelled,
 }
 
 impl TaskEnd {
-    /// The name that the serialized form has for it.
+    /// Returns the name in the serialized form.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -160,38 +161,38 @@ pub struct EntryRow<'s> {
     pub module: &'s str,
     /// Its name.
     pub function: &'s str,
-    /// Time spent in it.
+    /// The CPU time.
     pub cpu_ns: u128,
-    /// Time that it waited for the host.
+    /// The total time of waiting for the host.
     pub wait_ns: u128,
 }
 
-/// The collections that were recorded one by one.
+/// The totals of all recorded collections.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[non_exhaustive]
 pub struct Collections {
-    /// How many.
+    /// The number of collections.
     pub count: u64,
-    /// Objects allocated before them.
+    /// The number of objects allocated before them.
     pub allocated: u128,
-    /// Objects that they freed.
+    /// The number of objects that they freed.
     pub freed: u128,
-    /// How long they held tasks up.
+    /// The total pause of tasks.
     pub pause_ns: u128,
 }
 
-/// How a run ended.
+/// The end of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct RunEnd {
-    /// The kind of end.
+    /// The outcome.
     #[serde(serialize_with = "run_outcome")]
     pub name: RunOutcome,
-    /// What was said about it.
+    /// The closing message.
     pub message: Option<String>,
 }
 
-// By reference, since that is how serde hands the field over.
+// Serde passes the field by reference.
 fn run_outcome<S: Serializer>(outcome: &RunOutcome, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(outcome.as_str())
 }

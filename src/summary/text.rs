@@ -1,4 +1,4 @@
-//! A summary for people.
+//! A summary as tables.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use crate::display::{cpu_time, duration, escaped};
 use crate::event::TraceHeader;
 use crate::line::number::nanoseconds;
 
-/// Everything that a trace names is shown with its control characters escaped, each name on one row.
+/// Names are escaped, so each stays on its row.
 impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.fmt_trace(f)?;
@@ -130,7 +130,7 @@ impl Summary {
     }
 }
 
-/// So many tasks are shown of any number of them.
+/// The number of tasks that are shown.
 const SHOWN_TASKS: usize = 20;
 
 impl Summary {
@@ -152,7 +152,7 @@ impl Summary {
         fmt_table(f, &table)
     }
 
-    /// The tasks, when there is more than one: what a single one did is all that the other tables say.
+    /// Formats the tasks if there are several. The other tables already describe a single one.
     fn fmt_tasks(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let count = self.by_task.len();
         if count < 2 {
@@ -173,12 +173,12 @@ impl Summary {
     }
 }
 
-/// A function in its module.
+/// Formats a function with its module.
 fn path(module: &str, function: &str) -> String {
     format!("{}.{}", name(module), name(function))
 }
 
-/// Sets the table off from what stands above it. One without rows is left out.
+/// Formats a table after an empty line, unless it has no rows.
 fn fmt_table<const N: usize, const LEFT: usize>(f: &mut fmt::Formatter<'_>, table: &Table<N, LEFT>) -> fmt::Result {
     if table.is_empty() { Ok(()) } else { write!(f, "\n{table}") }
 }

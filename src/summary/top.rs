@@ -1,6 +1,6 @@
-//! The greatest of many.
+//! The greatest of many items.
 
-/// The `N` greatest of what was pushed, the greatest first.
+/// The `N` greatest of all pushed items, the greatest first.
 #[derive(Debug, Clone)]
 pub(super) struct Top<T, const N: usize>(Vec<T>);
 

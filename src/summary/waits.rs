@@ -1,15 +1,14 @@
-//! How long an operation's calls waited: the longest exactly, the others to within one percent.
+//! The waits of an operation's calls: the longest one exactly, and the others within one percent.
 
 use std::collections::BTreeMap;
 
-/// Bits that are kept of each wait, from its highest on. A bucket is then narrower than a 128th of what is in it.
+/// The number of leading bits that a bucket distinguishes, so that its width is less than 1/128 of its waits.
 const KEPT_BITS: u32 = 8;
 
-/// A histogram of waits. It holds only the buckets that something is in, so an operation called once costs little, and
-/// counts with whole numbers only.
+/// A histogram of waits, which stores only buckets that are not empty.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Waits {
-    /// How many waits are in each bucket, by the longest wait that belongs into it.
+    /// The number of waits in each bucket, by the longest wait that the bucket can contain.
     buckets: BTreeMap<u64, u64>,
     count: u64,
     max: u64,
@@ -49,7 +48,7 @@ impl Waits {
     }
 }
 
-/// The longest wait in the bucket of this one: its bits below the kept ones all set.
+/// Returns the longest wait in the same bucket, which has all bits below the leading ones set.
 fn bucket_end(nanoseconds: u64) -> u64 {
     let length = u64::BITS - nanoseconds.leading_zeros();
     let dropped_bits = length.saturating_sub(KEPT_BITS);
