@@ -1,13 +1,13 @@
-//! Errors: what is wrong with a line, and where.
+//! The errors of decoding, and how the slow path words them.
 
 use std::borrow::Cow;
 use std::fmt;
 
 use super::lexer::Lexer;
 
-/// Why a line is not an event, and at which of its bytes that shows.
+/// The first fault of a line, with its position.
 ///
-/// Printed as `expected A, found B`; what is quoted from the line has its control characters escaped.
+/// It is displayed as `expected A, found B`. Control characters quoted from the line are escaped.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DecodeError {
     pub(crate) offset: usize,
@@ -20,40 +20,40 @@ pub struct DecodeError {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum DecodeErrorKind {
-    /// The line ends before the event does. Blamed is one past the last byte.
+    /// The line ends inside the event. Offset: one past the last byte.
     UnexpectedEnd,
-    /// A byte that can't be part of UTF-8. Blamed is the first such byte.
+    /// Invalid UTF-8. Offset: the first invalid byte.
     NotUtf8,
     /// A byte order mark, which JSON does not allow.
     ByteOrderMark,
-    /// Something that RFC 8259 refuses: a bare word, a missing comma, a number it does not know, a raw control
-    /// character in a string. Blamed is the token, in a string the byte.
+    /// Invalid JSON: a bare word, a missing comma, a malformed number, a raw control character in a string. Offset: the
+    /// token, or the byte in a string.
     Syntax,
-    /// An escape that JSON does not have. Blamed is its backslash.
+    /// An escape that JSON does not have. Offset: its backslash.
     BadEscape,
-    /// An escape for half a surrogate pair. Blamed is its backslash.
+    /// An escape for half a surrogate pair. Offset: its backslash.
     LoneSurrogate,
-    /// Something after the event's object. Blamed is its first byte.
+    /// Text after the event's object. Offset: its first byte.
     TrailingBytes,
-    /// Values nested deeper than [`MAX_VALUE_DEPTH`](crate::MAX_VALUE_DEPTH). Blamed is the object that goes too far.
+    /// Values nested deeper than [`MAX_VALUE_DEPTH`](crate::MAX_VALUE_DEPTH). Offset: the object.
     TooDeep,
-    /// A value of another type than the schema's. Blamed is its first byte.
+    /// A value of another type than the schema's. Offset: its first byte.
     WrongType,
-    /// A number outside its range, or not a whole one. Blamed is its first byte.
+    /// A number outside its range, or one that is not whole. Offset: its first byte.
     OutOfRange,
-    /// A key that the object does not have. Blamed is its opening quote.
+    /// A key that the object does not have. Offset: its opening quote.
     UnknownKey,
-    /// A key given twice. Blamed is the second one's opening quote.
+    /// A repeated key. Offset: the opening quote of the second one.
     RepeatedKey,
-    /// A key that is not given. Blamed is the closing brace of the object that lacks it.
+    /// A missing key. Offset: the closing brace of its object.
     MissingKey,
-    /// A name outside a closed set. Blamed is its opening quote.
+    /// A name outside a closed set. Offset: its opening quote.
     UnknownName,
     /// A trace of another format version.
     UnsupportedVersion,
-    /// An event where the header has to stand.
+    /// An event in the place of the header.
     NoHeader,
-    /// A header where only events may stand.
+    /// A header in the place of an event.
     SecondHeader,
 }
 
@@ -67,25 +67,25 @@ impl DecodeError {
         Self { offset, kind, expected: expected.into(), found: found.into() }
     }
 
-    /// The byte that is blamed, counted from the line's first, which is 0.
+    /// Returns the offset of the fault in the line, in bytes from 0.
     #[must_use]
     pub fn offset(&self) -> usize {
         self.offset
     }
 
-    /// The kind of fault.
+    /// Returns the kind of fault.
     #[must_use]
     pub fn kind(&self) -> DecodeErrorKind {
         self.kind
     }
 
-    /// What the schema asks for at that place.
+    /// Returns what the schema requires at the offset.
     #[must_use]
     pub fn expected(&self) -> &str {
         &self.expected
     }
 
-    /// What stands there.
+    /// Returns what was found at the offset.
     #[must_use]
     pub fn found(&self) -> &str {
         &self.found
@@ -101,7 +101,7 @@ impl fmt::Display for DecodeError {
 impl std::error::Error for DecodeError {}
 
 impl Lexer<'_, '_> {
-    /// The error for what is at hand when a value of another type has to stand here.
+    /// Returns the error for the token at hand where the schema requires a value of another type.
     #[cold]
     pub(super) fn unexpected(&self, expected: &'static str) -> Box<DecodeError> {
         let is_value = match self.peek() {
@@ -117,7 +117,7 @@ impl Lexer<'_, '_> {
         }
     }
 
-    /// The error for what is at hand when it can't stand here, whatever the schema: it is the syntax that is broken.
+    /// Returns the error for the token at hand where JSON does not allow it.
     #[cold]
     pub(super) fn misplaced(&self, expected: &'static str) -> Box<DecodeError> {
         let kind = match self.text[self.at..].chars().next() {
@@ -128,13 +128,13 @@ impl Lexer<'_, '_> {
         self.fault(self.at, kind, expected, self.found())
     }
 
-    /// Whether the text ends inside what could have become `true`, `false` or `null`.
+    /// Returns whether the text ends inside a possible `true`, `false` or `null`.
     pub(super) fn ends_inside_a_word(&self) -> bool {
         let word = self.word();
         self.at + word.len() == self.text.len() && !word.is_empty() && WORDS.iter().any(|whole| whole.starts_with(word))
     }
 
-    /// The error for a text that has ended too soon, or that can't go on as UTF-8.
+    /// Returns the error for a text that ends too soon, or before a byte that is not UTF-8.
     #[cold]
     pub(super) fn end_of_text(&self, expected: &'static str) -> Box<DecodeError> {
         if self.is_cut {
@@ -155,7 +155,7 @@ impl Lexer<'_, '_> {
         Box::new(DecodeError::new(at, kind, expected, found))
     }
 
-    /// What is at hand, for a message.
+    /// Describes the token at hand for a message.
     pub(super) fn found(&self) -> String {
         let rest = &self.text[self.at..];
         let Some(first) = rest.chars().next() else {
@@ -200,27 +200,27 @@ impl Lexer<'_, '_> {
     }
 }
 
-/// The values that are bare words.
+/// The values that JSON writes as words.
 pub(super) const WORDS: [&str; 3] = ["true", "false", "null"];
 
-/// Characters of a line that a message quotes at most.
+/// The maximum number of characters that a message quotes.
 const SHOWN: usize = 40;
 
-/// Characters of the longest escape.
+/// The number of characters of the longest escape.
 const ESCAPE: usize = "\\u0000".len();
 
-/// `text` in quotes, control characters escaped, as far as a message shows it.
+/// Returns `text` in quotes, shortened, with control characters escaped.
 pub(super) fn quoted(text: &str) -> String {
     format!("{:?}", shortened(text))
 }
 
-/// `text`, as far as a message shows it.
+/// Returns `text`, cut after `SHOWN` characters.
 pub(super) fn shortened(text: &str) -> String {
     let shown = beginning(text, SHOWN);
     if shown.len() < text.len() { format!("{shown}...") } else { shown.to_owned() }
 }
 
-/// The first characters of `text`.
+/// Returns the first `count` characters of `text`.
 fn beginning(text: &str, count: usize) -> &str {
     text.char_indices().nth(count).map_or(text, |(end, _)| &text[..end])
 }

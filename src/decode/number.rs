@@ -35,7 +35,7 @@ static FIVES: [u64; 28] = {
     powers
 };
 
-/// What up to eight digits at the start of `bytes` stand for, and how many they are.
+/// Parses up to eight digits at the start of `bytes`. Returns their value and their number.
 #[inline(always)]
 fn eight(bytes: &[u8]) -> (u64, usize) {
     const ONES: u64 = u64::MAX / 255;
@@ -44,19 +44,19 @@ fn eight(bytes: &[u8]) -> (u64, usize) {
         None => bytes.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte)),
     };
     let digits = word ^ (ONES * b'0' as u64);
-    // The high bit of each byte above 9. A carry can set more above the lowest.
+    // The high bit of each byte above 9. A carry may set more bits, but only above the lowest one.
     let others = (digits.wrapping_add(ONES * 0x76) | digits) & (ONES << 7);
     let count = (others.trailing_zeros() / 8) as usize;
-    // The digits go to the end, behind zeros; a shift by all sixty-four bits is one by none of them.
+    // Moves the digits behind zeros. A shift by 64 bits is not allowed.
     let digits = if count == 0 { 0 } else { digits << (64 - 8 * count) };
-    // Pairs, pairs of pairs, and pairs of those.
+    // Combines pairs of digits, then fours, then all eight.
     let pairs = (digits * 10 + (digits >> 8)) & 0x00ff_00ff_00ff_00ff;
     let fours = (pairs * 100 + (pairs >> 16)) & 0x0000_ffff_0000_ffff;
     ((fours * 10_000 + (fours >> 32)) & 0xffff_ffff, count)
 }
 
-/// The digits that come next, written behind those of `number`; and how many they are. Wrong when these are more than
-/// nineteen together.
+/// Parses digits and appends them to those of `number`. Returns the result and the number of digits. The result is only
+/// correct if it has at most nineteen digits.
 #[inline(always)]
 fn digits(number: u64, bytes: &[u8]) -> (u64, usize) {
     let (value, count) = eight(bytes);
@@ -90,7 +90,7 @@ pub(super) fn unsigned(bytes: &[u8]) -> Option<(u64, &[u8])> {
     Some((number, &bytes[count..]))
 }
 
-/// Few numbers of that length are in range.
+/// Parses a number of twenty digits, if it is in range.
 #[cold]
 fn twenty_digits(bytes: &[u8]) -> Option<(u64, &[u8])> {
     let (number, rest) = bytes.split_at_checked(20)?;
@@ -131,7 +131,7 @@ fn long_float(bytes: &[u8]) -> Option<(f64, &[u8])> {
     }
 }
 
-/// A float of at most nineteen digits and a small exponent.
+/// Parses a float of at most nineteen digits and a small exponent.
 #[inline(always)]
 pub(super) fn short_float(bytes: &[u8]) -> Option<(f64, &[u8])> {
     let (is_negative, unsigned) = match bytes {
@@ -154,7 +154,7 @@ pub(super) fn short_float(bytes: &[u8]) -> Option<(f64, &[u8])> {
         if places == 0 {
             return None;
         }
-        // A zero before the point is no digit to keep.
+        // A zero before the point is not significant.
         count = if begins_with_zero { places } else { count + places };
         exponent = -(places as i32);
         rest = &fraction[places..];
@@ -179,17 +179,17 @@ fn small_exponent(bytes: &[u8]) -> Option<(i32, &[u8])> {
     };
     let (number, count) = eight(bytes);
     let number = i32::try_from(number).ok()?;
-    // Of more digits there may be more.
+    // After eight digits, there may be more.
     (1..8).contains(&count).then(|| (if is_negative { -number } else { number }, &bytes[count..]))
 }
 
-/// `number` times ten to the power of `exponent`, rounded as IEEE 754 says; when that is easy.
+/// Returns `number * 10^exponent`, correctly rounded. Returns `None` if the exponent is too large for this method.
 #[inline(always)]
 fn scaled(number: u64, exponent: i32) -> Option<f64> {
-    /// What a float holds exactly.
+    /// Integers up to this one are exact as floats.
     const EXACT: u64 = 1 << 53;
     let power = exponent.unsigned_abs() as usize;
-    // One operation on two exact floats is rounded once; but not by the x87, which no other machine has.
+    // One operation on two exact floats is rounded once, except on the x87, which rounds twice.
     if number <= EXACT && power < EXACT_TENS.len() && cfg!(not(target_arch = "x86")) {
         let (float, power) = (number as f64, EXACT_TENS[power]);
         return Some(if exponent < 0 { float / power } else { float * power });
@@ -202,7 +202,7 @@ fn scaled(number: u64, exponent: i32) -> Option<f64> {
     })
 }
 
-/// `number` over five to the power of `-exponent`, which is `fives`, times two to the power of `exponent`.
+/// Returns `number / fives * 2^exponent`, where `fives` is `5^-exponent`.
 #[inline(always)]
 fn quotient(number: u64, fives: u64, exponent: i32) -> f64 {
     if number == 0 {
@@ -211,15 +211,15 @@ fn quotient(number: u64, fives: u64, exponent: i32) -> f64 {
     let (up, divisor_up) = (number.leading_zeros(), fives.leading_zeros());
     let dividend = u128::from(number << up) << 63;
     let divisor = u128::from(fives << divisor_up);
-    // Both have their highest bit set, so this has sixty-three or sixty-four bits.
+    // Both have their highest bit set, so the quotient has 63 or 64 bits.
     let quotient = (dividend / divisor) as u64;
     let is_exact = u128::from(quotient) * divisor == dividend;
-    // That there is more behind it matters only where what is seen of it lies between two floats.
+    // The remainder matters only if the quotient is half-way between two floats.
     let sticky = quotient >> 1 | quotient & 1 | u64::from(!is_exact);
     sticky.cast_signed() as f64 * power_of_two(exponent + divisor_up as i32 - up as i32 - 62)
 }
 
-/// Two to a power that is well within the range of a float.
+/// Returns `2^exponent`, for an exponent well within the range of a float.
 #[inline(always)]
 fn power_of_two(exponent: i32) -> f64 {
     f64::from_bits(((exponent + 1023) as u64) << 52)
@@ -239,12 +239,12 @@ pub(super) fn run_len(bytes: &[u8]) -> usize {
 
 pub(super) enum Grammar {
     Number,
-    /// The beginning of a number.
+    /// The beginning of a number, which may go on.
     Begun,
     Wrong,
 }
 
-/// Holds a token against `-? (0 | [1-9][0-9]*) (. [0-9]+)? ([eE] [+-]? [0-9]+)?`.
+/// Checks a token against `-? (0 | [1-9][0-9]*) (. [0-9]+)? ([eE] [+-]? [0-9]+)?`.
 pub(super) fn grammar(token: &[u8]) -> Grammar {
     let mut rest = token.strip_prefix(b"-").unwrap_or(token);
     rest = match rest {
@@ -276,28 +276,27 @@ pub(super) fn grammar(token: &[u8]) -> Grammar {
     if rest.is_empty() { Grammar::Number } else { Grammar::Wrong }
 }
 
-/// What follows a run of digits, if there is one.
+/// Returns what follows a run of at least one digit.
 fn skip_digits(bytes: &[u8]) -> Option<&[u8]> {
     let end = bytes.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(bytes.len());
     (end > 0).then(|| &bytes[end..])
 }
 
-/// The float that is nearest to `token`, a number by RFC 8259. `None` when that is infinite.
+/// Returns the float nearest to `token`, which is a number by RFC 8259. Returns `None` if it is infinite.
 pub(super) fn parse_float(token: &str) -> Option<f64> {
     let float = if token.len() <= LONG { token.parse().ok()? } else { parse_long(token)? };
     float.is_finite().then_some(float)
 }
 
-/// The standard library can be relied on for tokens up to this length. It takes no exponent for more than 65536, so
-/// that a longer one may not meet with as many digits.
+/// The maximum length of tokens for the standard library. It limits exponents to 65536, which is wrong for a mantissa
+/// with as many digits.
 const LONG: usize = 1024;
 
-/// No float has more significant digits than 767, and neither has the middle between two: all that counts behind so
-/// many is whether there is anything.
+/// No float, and no middle between two floats, has more than 767 significant digits. Of further digits, it only matters
+/// whether all are zero.
 const SIGNIFICANT: usize = 800;
 
-/// The same for a token of any length, in time that grows with it and not faster: first brought to a short token for a
-/// float that is rounded to the same.
+/// Parses a float of any length in linear time, by way of a short token that rounds to the same float.
 fn parse_long(token: &str) -> Option<f64> {
     let (mantissa, exponent) = token.split_once(['e', 'E']).unwrap_or((token, "0"));
     let (sign, mantissa) = mantissa.strip_prefix('-').map_or(("", mantissa), |mantissa| ("-", mantissa));
@@ -312,15 +311,15 @@ fn parse_long(token: &str) -> Option<f64> {
     let is_more = digits.any(|digit| digit != b'0');
     short.push(if is_more { b'1' } else { b'0' });
     short.push(b'e');
-    // As if the point stood before the first of the digits.
+    // The exponent if the point is moved before the first significant digit.
     let point = (significant as i64 - fraction.len() as i64).saturating_add(saturating_integer(exponent));
-    // What is further off is zero or infinite all the same.
+    // Beyond this, the float is zero or infinite.
     let exponent = point.clamp(-LONG_EXPONENT, LONG_EXPONENT) - kept as i64 - 1;
     short.extend_from_slice(itoa::Buffer::new().format(exponent).as_bytes());
     str::from_utf8(&short).ok()?.parse().ok()
 }
 
-/// Ten to this power, or to the negative of it, is far out of the range of a float.
+/// `10^LONG_EXPONENT` and `10^-LONG_EXPONENT` are far out of the range of a float.
 const LONG_EXPONENT: i64 = 1000;
 
 fn saturating_integer(token: &str) -> i64 {
@@ -335,7 +334,7 @@ fn saturating_integer(token: &str) -> i64 {
 mod tests {
     use super::{LONG, float, parse_float, parse_long, short_float, signed, unsigned};
 
-    /// A generator that gives the same numbers each time.
+    /// A generator with a fixed seed.
     struct Random(u64);
 
     impl Random {
@@ -366,7 +365,7 @@ mod tests {
         }
     }
 
-    /// Bytes that no text has, too: a line is looked at here before it is known to be one.
+    /// This includes bytes that UTF-8 does not have: numbers are read before the line is checked.
     #[test]
     fn a_number_ends_before_every_byte_that_is_no_digit() {
         for byte in (0..=u8::MAX).filter(|byte| !byte.is_ascii_digit()) {
@@ -405,7 +404,7 @@ mod tests {
             if float.is_finite() {
                 assert_float(&format!("{float:e}"), behind);
             }
-            // Any number of digits on both sides of the point, and any exponent that is not far off.
+            // Any number of digits on both sides of the point, with small exponents.
             let digits = random.next().to_string() + &random.next().to_string();
             let point = random.next() as usize % 21;
             let len = point + 1 + random.next() as usize % 20;
@@ -421,7 +420,7 @@ mod tests {
         }
     }
 
-    /// Decimals that lie half-way between two floats, and as close beside that as so many digits can be.
+    /// Decimals half-way between two floats, and their closest neighbours of the same length.
     #[test]
     fn floats_beside_the_middle_between_two_are_rounded_right() {
         let mut random = Random(3);
@@ -456,7 +455,7 @@ mod tests {
         }
     }
 
-    /// What programs write for most of their floats.
+    /// The usual floats of programs need no slow path.
     #[test]
     fn usual_floats_are_read_the_short_way() {
         for text in [
@@ -506,7 +505,7 @@ mod tests {
                 (format!("-0.{nought}e{}", "9".repeat(zeros)), Some(-0.0)),
                 (format!("1e{}", "9".repeat(zeros)), None),
                 (format!("1e-{}", "9".repeat(zeros)), Some(0.0)),
-                // The middle between 1 and the next float, and just above it.
+                // The middle between 1 and the next float, and a number just above it.
                 (format!("1.00000000000000011102230246251565404236316680908203125{nought}"), Some(1.0)),
                 (
                     format!("1.00000000000000011102230246251565404236316680908203125{nought}1"),
@@ -519,7 +518,7 @@ mod tests {
         }
     }
 
-    /// The middle between zero and the smallest float, and what is a little more than that.
+    /// The middle between zero and the smallest float, and a number just above it.
     #[test]
     fn the_last_of_very_many_digits_counts() {
         let mut carry = 0;

@@ -1,11 +1,11 @@
 //! The objects of a trace: their keys in the order of the writer, and the type of each key's value.
 //!
-//! This is the only place of the decoder that names them. Each table hands its rows to a macro, which makes code of
-//! them: the names and sets of keys are defined here, the slow path reads the keys in any order (`event`, `value`,
-//! `header`), and the canonical path compares the lines with them (`canonical`).
+//! No other module of the decoder states them. Each table passes its rows to a macro that generates code from them: the
+//! kinds and their keys in this module, readers of keys in any order on the slow path (`event`, `value`, `header`), and
+//! comparisons on the canonical path (`canonical`).
 //!
-//! A row is `Variant "name" { member: type(Key), .. } => result;`, where `type` is a method
-//! of both paths. `a b: type(A B)` reads members whose keys follow each other.
+//! A row is `Variant "name" { member: type(Key), .. } => result;`, where `type` is a method of both paths.
+//! `a b: type(A B)` declares members that the canonical path reads together.
 
 /// Defines the keys, and a macro that gives the name of one.
 macro_rules! keys {
@@ -80,7 +80,7 @@ keys! {
     Shown "shown"
 }
 
-/// The header.
+/// The table of the header.
 macro_rules! header {
     ($define:ident $($head:tt)*) => {
         $define! {
@@ -96,7 +96,7 @@ macro_rules! header {
     };
 }
 
-/// The events.
+/// The table of events.
 macro_rules! events {
     ($define:ident $($head:tt)*) => {
         $define! {
@@ -164,7 +164,7 @@ macro_rules! events {
     };
 }
 
-/// The outcomes of host calls.
+/// The table of outcomes of host calls.
 macro_rules! outcomes {
     ($define:ident $($head:tt)*) => {
         $define! {
@@ -176,7 +176,7 @@ macro_rules! outcomes {
     };
 }
 
-/// The values. `$arena` is the arena that holds their parts.
+/// The table of values. `$arena` holds their parts.
 macro_rules! values {
     ($define:ident $arena:ident $($head:tt)*) => {
         $define! {
@@ -205,7 +205,7 @@ macro_rules! values {
     };
 }
 
-/// The fields of structs, which have no discriminator.
+/// The table of a struct's fields, which have no discriminator.
 macro_rules! field {
     ($define:ident) => {
         $define! { { name: name(Name), value: value(Value) } => RecordedField { name, value } }
@@ -214,7 +214,7 @@ macro_rules! field {
 
 pub(super) use {events, field, header, outcomes, values};
 
-/// Keys of one object.
+/// A set of keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct KeySet(u64);
 
@@ -246,7 +246,7 @@ impl KeySet {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Shape<'k> {
     pub(super) name: &'static str,
-    /// The word after the name in a message, if it takes one.
+    /// The noun after the name in a message.
     noun: Option<&'static str>,
     /// In the order of the writer.
     pub(super) keys: &'k [Key],
@@ -258,25 +258,25 @@ impl<'k> Shape<'k> {
         Self { name, noun, keys, set: KeySet::of(keys) }
     }
 
-    /// The kind of object, for a message.
+    /// Describes the kind of object for a message.
     pub(super) fn what(&self) -> String {
         let article = if self.name.starts_with(['a', 'e', 'i', 'o']) { "an" } else { "a" };
         self.noun.map_or_else(|| self.name.to_owned(), |noun| format!("{article} {} {noun}", self.name))
     }
 }
 
-/// Kinds of object that a name in the object tells apart, its discriminator.
+/// The kinds of an object, which its discriminator distinguishes.
 pub(super) trait Kind: Copy + 'static {
     /// The key of the discriminator, which the writer puts first.
     const KEY: Key;
-    /// An object of any of these kinds, for a message.
+    /// Describes an object of any of these kinds for a message.
     const ANY: &'static str;
-    /// A discriminator, for a message.
+    /// Describes the discriminator for a message.
     const NAME: &'static str;
 
     fn parse(name: &str) -> Option<Self>;
 
-    /// The shapes of all kinds.
+    /// Returns the shapes of all kinds.
     fn shapes() -> impl Iterator<Item = &'static Shape<'static>>;
 }
 

@@ -1,4 +1,4 @@
-//! Physical lines out of a source, each held whole, none longer than the limit.
+//! Splits a source into physical lines. Each line is held in memory as a whole and is no longer than the limit.
 
 use std::io;
 use std::ops::Range;
@@ -44,22 +44,22 @@ pub(super) struct Cursor {
     line_start: u64,
 }
 
-/// A line that is passed piece by piece.
+/// A line that is passed in parts.
 #[derive(Debug)]
 struct LongLine {
     line: RawLine,
     first_nul: Option<usize>,
 }
 
-/// What came of asking the source for more.
+/// The result of reading from the source.
 enum Filled {
-    /// More, or the end.
+    /// There are more bytes, or the source ended.
     Changed,
-    /// Nothing for now.
+    /// There are no more bytes yet.
     Waiting,
 }
 
-/// A line: where it stands in the source, and where its bytes are in the buffer, its newline left out.
+/// A line: its position in the source, and the range of its bytes in the window, without the newline.
 #[derive(Debug)]
 pub(super) struct RawLine {
     pub(super) number: u64,
@@ -71,31 +71,31 @@ pub(super) struct RawLine {
 
 pub(super) enum LineFault {
     Io(io::Error),
-    /// Longer than the limit. Its bytes are gone.
+    /// The line is longer than the limit.
     TooLong(RawLine),
     /// The unterminated last line, with a NUL byte in it.
     Torn {
         line: RawLine,
-        /// The first of them.
+        /// The offset of the first NUL byte.
         nul: usize,
     },
 }
 
-/// Read at least this much at a time, if the source has it.
+/// The size of the buffer, in bytes. Each read has room for at least half of it.
 const CHUNK: usize = 64 * 1024;
 
-/// A buffer that has grown past this is given back once there is little in it. (That it is empty may never come: a source
-/// that fills it each time leaves a part of a line in it each time.)
+/// A buffer larger than this, in bytes, is freed once it holds little. Waiting for an empty buffer may never succeed:
+/// reads usually end in the middle of a line.
 const KEPT: usize = 1024 * 1024;
 
 impl RawLine {
-    /// The position of one of the line's bytes.
+    /// Returns the position of one of the line's bytes.
     pub(super) fn position(&self, byte: usize) -> Position {
         let byte = byte as u64;
         Position { line: self.number, column: byte + 1, offset: self.offset + byte }
     }
 
-    /// The line's length in bytes, its newline not counted.
+    /// Returns the line's length in bytes, without its newline.
     pub(super) fn len(&self) -> u64 {
         self.len
     }
@@ -156,7 +156,7 @@ impl<S: Source> Lines<S> {
         &self.window()[self.cursor.unread.clone()]
     }
 
-    /// Whether the next line begins with a brace and is in the window with its newline.
+    /// Returns whether the next line begins with a brace and is in the window with its newline.
     #[inline(always)]
     pub(super) fn has_whole_line(&self) -> bool {
         self.cursor.unread.start < self.whole_end
@@ -172,7 +172,7 @@ impl<S: Source> Lines<S> {
         (&window[self.cursor.unread.start..self.whole_end], &mut self.cursor)
     }
 
-    /// Whether every line was taken.
+    /// Returns whether every line was taken.
     pub(super) fn has_ended(&self) -> bool {
         self.source_ended && self.cursor.unread.is_empty()
     }
@@ -229,7 +229,7 @@ impl<S: Source> Lines<S> {
         self.cursor.advance(len);
     }
 
-    /// The next line; `None` at the end, or when no whole one is there yet.
+    /// Takes the next line. Returns `None` at the end, or if the line has not arrived as a whole.
     pub(super) fn next(&mut self) -> Result<Option<RawLine>, LineFault> {
         if self.long.is_some() {
             return self.pass_long_line();
@@ -254,7 +254,7 @@ impl<S: Source> Lines<S> {
         }
     }
 
-    /// What is left when the source has ended, and no newline is in it.
+    /// Takes the unread bytes as the last line. The source has ended, and there is no newline among them.
     fn last_line(&mut self) -> Result<Option<RawLine>, LineFault> {
         if self.cursor.unread.is_empty() {
             return Ok(None);
@@ -266,7 +266,7 @@ impl<S: Source> Lines<S> {
         }
     }
 
-    /// Passes a line that is longer than the limit, keeping none of it. `None` when its end is not there yet.
+    /// Passes a line that is longer than the limit without keeping it. Returns `None` if its end has not arrived.
     fn pass_long_line(&mut self) -> Result<Option<RawLine>, LineFault> {
         let LongLine { mut line, mut first_nul } = match self.long.take() {
             Some(begun) => begun,
@@ -296,14 +296,14 @@ impl<S: Source> Lines<S> {
         }
         line.bytes = self.cursor.unread.start..self.cursor.unread.start;
         Err(match first_nul {
-            // A file that was laid out ahead of its writer, who died: nothing but NUL bytes to the end.
+            // The writer of a preallocated file was killed: NUL bytes follow to the end.
             Some(nul) if !line.terminated => LineFault::Torn { line, nul },
             _ => LineFault::TooLong(line),
         })
     }
 
-    /// Passes lines by their newlines alone, however long they are, until line `number` is the next. Whether there is a
-    /// byte of it.
+    /// Passes lines of any length until line `number` is the next one. Only newlines are examined. Returns whether the
+    /// line has at least one byte.
     pub(super) fn pass_to(&mut self, number: u64) -> Result<bool, LineFault> {
         if self.long.is_some() {
             match self.pass_long_line() {
@@ -311,7 +311,7 @@ impl<S: Source> Lines<S> {
                 other => return other.map(|_| false),
             }
         }
-        // The beginning of the line at hand was let go.
+        // Whether the beginning of the current line was discarded.
         let mut is_begun = false;
         loop {
             while self.cursor.passed + 1 < number {
@@ -330,7 +330,7 @@ impl<S: Source> Lines<S> {
                 return Ok(true);
             }
             if self.source_ended {
-                // An unterminated last line is one of those passed.
+                // An unterminated last line counts as passed.
                 self.cursor.passed += u64::from(is_begun || !self.cursor.unread.is_empty());
                 self.take(self.cursor.unread.len());
                 return Ok(false);
@@ -338,7 +338,7 @@ impl<S: Source> Lines<S> {
             if is_there || self.source.is_open() {
                 self.searched = self.cursor.unread.len();
             } else {
-                // A part of a line is let go, or memory would be as long as the line.
+                // Discards a part of a line, so that memory does not grow with the line.
                 is_begun |= !self.cursor.unread.is_empty();
                 self.take(self.cursor.unread.len());
             }
@@ -348,7 +348,7 @@ impl<S: Source> Lines<S> {
         }
     }
 
-    /// Reads more into the buffer, once, or learns that there is no more.
+    /// Reads once into the buffer.
     fn fill(&mut self) -> Result<Filled, LineFault> {
         if self.source.is_open() {
             return Ok(Filled::Waiting);
@@ -413,7 +413,7 @@ impl<S: Source> Lines<S> {
 }
 
 impl Lines<Pieces> {
-    /// Puts the next piece after what is unread.
+    /// Appends a piece to the unread bytes.
     pub(super) fn feed(&mut self, piece: &[u8]) {
         if self.source.finished {
             return;
@@ -424,7 +424,7 @@ impl Lines<Pieces> {
         self.add(piece.len());
     }
 
-    /// No piece comes any more.
+    /// Marks the end of the trace.
     pub(super) fn finish(&mut self) {
         self.source.finished = true;
     }

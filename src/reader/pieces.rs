@@ -1,11 +1,11 @@
-//! Traces that arrive in pieces, for whoever has an event loop of their own.
+//! Traces that arrive in pieces, for programs with their own event loop.
 
 use super::{Pieces, TraceReader};
 
 impl TraceReader<Pieces> {
-    /// A reader of a trace whose bytes are [fed](Self::feed) to it as they arrive, cut anywhere.
+    /// Returns a reader of a trace whose bytes are [fed](Self::feed) to it as they arrive. Pieces may end anywhere.
     ///
-    /// All that the reader is asked for is `None` when it is not there yet; ask again after the next piece.
+    /// The reader returns `None` for an event that has not arrived as a whole. Call it again after the next piece.
     ///
     /// ```
     /// use cove_trace::{TraceEvent, TraceReader};
@@ -35,13 +35,13 @@ impl TraceReader<Pieces> {
         Self::of(Pieces::default())
     }
 
-    /// Takes the next piece. It is copied; memory stays as for a stream, as long as what is there is read before the next
-    /// piece is fed. After [`finish`](Self::finish) nothing is taken.
+    /// Copies the next piece into the reader. Memory is that of a stream if all events are read before the next piece is
+    /// fed. Does nothing after [`finish`](Self::finish).
     pub fn feed(&mut self, piece: &[u8]) {
         self.lines.feed(piece);
     }
 
-    /// Says that all of the trace was fed.
+    /// Marks the end of the trace.
     pub fn finish(&mut self) {
         self.lines.finish();
     }

@@ -1,18 +1,17 @@
-//! Where a reader's bytes come from.
+//! The sources of a reader's bytes.
 
 use std::io::{self, Read};
 
-/// A source of a trace: anything that can be [read](Read) from, a [`Slice`], or [`Pieces`]. Closed: what a source does is the
-/// reader's own business.
+/// A source of a trace: any [`Read`], a [`Slice`], or [`Pieces`]. This trait is sealed.
 pub trait Source: sealed::Source {}
 
 impl<S: sealed::Source> Source for S {}
 
-/// A whole trace in memory: a file that was loaded or mapped. It is read where it is, and nothing of it is copied.
+/// A whole trace in memory, for example a mapped file. It is read in place.
 #[derive(Debug, Clone, Copy)]
 pub struct Slice<'t>(pub(super) &'t [u8]);
 
-/// A trace whose bytes arrive in pieces, which the reader is given one by one.
+/// A trace whose bytes are fed to the reader in pieces.
 #[derive(Debug, Default)]
 pub struct Pieces {
     pub(super) finished: bool,
@@ -22,12 +21,12 @@ pub(super) mod sealed {
     use std::io;
 
     pub trait Source {
-        /// All of it, if it is in memory. Then nothing is read.
+        /// Returns the whole trace if it is in memory. Then `read` is not called.
         fn whole(&self) -> Option<&[u8]> {
             None
         }
 
-        /// Whether more may come after a read that gave nothing.
+        /// Returns whether more bytes may arrive after a read of zero bytes.
         fn is_open(&self) -> bool {
             false
         }

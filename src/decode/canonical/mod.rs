@@ -59,10 +59,10 @@ macro_rules! before {
     };
 }
 
-/// Reads an object that begins with `$start`, as a row of the schema describes it, and returns the row's result from
-/// the function. Does nothing if the object begins otherwise.
+/// Reads an object as a row of the schema describes it, and returns the row's result from the enclosing function. Does
+/// nothing if the object does not begin with `$start`. `$comma` separates that from the first member.
 ///
-/// The members are read in a function of their own. In debug builds it keeps the frames of nested values small.
+/// The members are read in a function of their own, which keeps the frames of nested values small in debug builds.
 macro_rules! try_object {
     ($path:ident -> $type:ty, $inline:meta, $arena:ident, $start:expr, $comma:literal, {} => $result:expr) => {
         if $path.take(concat!($start, "}")) {
@@ -150,7 +150,7 @@ impl<'a, 's> Canonical<'a, 's> {
         matches!(self.rest, [b'\n', ..])
     }
 
-    /// Whether nothing but white space is left.
+    /// Returns whether only white space is left.
     #[inline(always)]
     pub(super) fn at_end(&self) -> bool {
         self.cut == 0 && self.rest.iter().all(|byte| matches!(byte, b' ' | b'\t' | b'\n' | b'\r'))
@@ -160,7 +160,9 @@ impl<'a, 's> Canonical<'a, 's> {
     pub(super) fn event(&mut self) -> Option<TraceEvent<'a>> {
         macro_rules! try_events {
             (; $($kind:ident $name:literal { $($members:tt)* } => $result:expr;)+) => {
-                $(try_object!(self -> TraceEvent<'a>, inline(always), _arena, concat!($name, "\""), ",", { $($members)* } => $result);)+
+                $(try_object!(self -> TraceEvent<'a>, inline(always), _arena, concat!($name, "\""), ",", {
+                    $($members)*
+                } => $result);)+
             };
         }
         self.fixed("{\"event\":\"")?;
@@ -175,7 +177,10 @@ impl<'a, 's> Canonical<'a, 's> {
         }
         macro_rules! try_outcomes {
             (; $($kind:ident $name:literal { $($members:tt)* } => $result:expr;)+) => {
-                $(try_object!(self -> Option<HostOutcome<'a>>, inline(always), _arena, concat!("{\"kind\":\"", $name, "\""), ",", { $($members)* } => Some($result));)+
+                $(try_object!(
+                    self -> Option<HostOutcome<'a>>, inline(always), _arena, concat!("{\"kind\":\"", $name, "\""), ",",
+                    { $($members)* } => Some($result)
+                );)+
             };
         }
         outcomes!(try_outcomes);
@@ -188,7 +193,10 @@ impl<'a, 's> Canonical<'a, 's> {
         macro_rules! try_values {
             ($arena:ident; $($kind:ident $name:literal { $($members:tt)* } => $result:expr;)+) => {
                 $(if first == $name.as_bytes()[0] {
-                    try_object!(self -> RecordedValue<'a>, inline, $arena, concat!("{\"type\":\"", $name, "\""), ",", { $($members)* } => $result);
+                    try_object!(
+                        self -> RecordedValue<'a>, inline, $arena, concat!("{\"type\":\"", $name, "\""), ",",
+                        { $($members)* } => $result
+                    );
                 })+
             };
         }

@@ -1,4 +1,4 @@
-//! A cache of call sites: a run calls few operations, and each of them often.
+//! A cache of call sites. A run calls few operations, and most of them often.
 #![allow(unsafe_code)]
 
 use crate::decode::simd::{Native, WIDE};
@@ -68,7 +68,7 @@ impl Site {
     }
 }
 
-/// Returns the index for a text. It depends only on as many bytes as the shortest call site and its continuation have.
+/// Returns the index for a text. It depends only on bytes of the call site and of the key that follows it.
 #[inline(always)]
 fn index(text: &[u8; WIDE]) -> usize {
     let (words, _) = text.as_chunks::<8>();

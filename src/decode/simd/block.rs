@@ -1,6 +1,7 @@
-//! Bytes looked at together: SSE2, which every x86-64 has, AVX2 where it is found, and plain integers elsewhere.
+//! Blocks of bytes, examined together: with SSE2 on every x86-64, with AVX2 if the machine has it, and with plain
+//! integers elsewhere.
 //!
-//! Each question is answered by a bit for each byte, the first byte's the lowest.
+//! The result of each method has one bit per byte. The first byte has the lowest bit.
 #![allow(unsafe_code)]
 
 #[cfg(not(target_arch = "x86_64"))]
@@ -8,28 +9,28 @@ use self::portable::Block;
 #[cfg(target_arch = "x86_64")]
 use self::sse2::Block;
 
-/// Bytes that a [`Wide`] holds.
+/// The number of bytes in a [`Wide`].
 pub(in crate::decode) const WIDE: usize = 64;
 
 /// Sixty-four bytes.
 pub(in crate::decode) trait Wide: Copy {
     /// # Safety
     ///
-    /// The machine has what the type asks for. No other function can be called without one of these.
+    /// The machine must have the instructions of this type. The other methods rely on that, because they need a value.
     unsafe fn load(bytes: &[u8; WIDE]) -> Self;
 
     /// Quotes, backslashes and control characters.
     fn string_ends(self) -> u64;
 }
 
-/// Whether [`Avx2`] can be used.
+/// Returns whether [`Avx2`] can be used.
 #[cfg(target_arch = "x86_64")]
 #[inline]
 pub(in crate::decode) fn has_avx2() -> bool {
     std::arch::is_x86_feature_detected!("avx2")
 }
 
-/// Four blocks as any machine of this architecture has them.
+/// Sixty-four bytes, with the instructions that every machine of this architecture has.
 #[derive(Clone, Copy)]
 pub(in crate::decode) struct Native {
     first: Block,
@@ -56,7 +57,7 @@ impl Native {
         joined(self.first.high(), self.second.high(), self.third.high(), self.fourth.high())
     }
 
-    /// Bytes that are not the same in both.
+    /// Bytes that differ.
     #[inline(always)]
     pub(in crate::decode) fn differing(self, other: Self) -> u64 {
         !joined(
@@ -85,7 +86,7 @@ fn joined(first: u32, second: u32, third: u32, fourth: u32) -> u64 {
     u64::from(first | second << 16) | u64::from(third | fourth << 16) << 32
 }
 
-/// The bits of sixteen bytes that are a quote, a backslash or a control character, and of those that are not ASCII.
+/// Returns the bits of quotes, backslashes and control characters, and the bits of bytes that are not ASCII.
 #[inline(always)]
 pub(in crate::decode) fn string_ends_and_high(bytes: &[u8; 16]) -> (u32, u32) {
     let block = Block::load(bytes);
@@ -110,7 +111,7 @@ mod sse2 {
     #[target_feature(enable = "sse2")]
     #[inline]
     fn string_ends(block: __m128i) -> u32 {
-        // A byte is below 0x20 when the smaller of it and 0x1f is itself.
+        // A byte is below 0x20 if its minimum with 0x1f is itself.
         let control = _mm_cmpeq_epi8(_mm_min_epu8(block, _mm_set1_epi8(0x1f)), block);
         let quote = _mm_cmpeq_epi8(block, _mm_set1_epi8(b'"'.cast_signed()));
         let backslash = _mm_cmpeq_epi8(block, _mm_set1_epi8(b'\\'.cast_signed()));
@@ -120,7 +121,7 @@ mod sse2 {
     impl Block {
         #[inline(always)]
         pub(super) fn load(bytes: &[u8; 16]) -> Self {
-            // SAFETY: sixteen bytes are there, and the load asks for no alignment. Every x86-64 has SSE2.
+            // SAFETY: the load reads these sixteen bytes and needs no alignment. Every x86-64 has SSE2.
             Self(unsafe { _mm_loadu_si128(bytes.as_ptr().cast::<__m128i>()) })
         }
 
@@ -156,7 +157,7 @@ mod avx2 {
 
     use super::WIDE;
 
-    /// That there is one shows that the machine has AVX2.
+    /// A value of this type proves that the machine has AVX2.
     #[derive(Clone, Copy)]
     pub(in crate::decode) struct Avx2(__m256i, __m256i);
 
@@ -180,15 +181,14 @@ mod avx2 {
         #[inline(always)]
         unsafe fn load(bytes: &[u8; WIDE]) -> Self {
             let (halves, _) = bytes.as_chunks::<32>();
-            // SAFETY: thirty-two bytes are there, and the load asks for no alignment; the caller says that there is
-            // AVX2.
+            // SAFETY: the load reads these thirty-two bytes and needs no alignment. The caller guarantees AVX2.
             let half = |index: usize| unsafe { _mm256_loadu_si256(halves[index].as_ptr().cast::<__m256i>()) };
             Self(half(0), half(1))
         }
 
         #[inline(always)]
         fn string_ends(self) -> u64 {
-            // SAFETY: there is one, so there is AVX2.
+            // SAFETY: `self` proves that the machine has AVX2.
             unsafe { bits(string_ends(self.0), string_ends(self.1)) }
         }
     }
@@ -203,7 +203,7 @@ mod portable {
     const LOW: u64 = ONES * 0x7f;
     const HIGH: u64 = ONES * 0x80;
 
-    /// The high bit of each byte of `word` that is at least `least`, and no other bit.
+    /// Returns the high bit of each byte of `word` that is at least `least`.
     const fn at_least(word: u64, least: u8) -> u64 {
         if least <= 0x80 {
             (((word & LOW) + ONES * (0x80 - least) as u64) | word) & HIGH
@@ -212,7 +212,7 @@ mod portable {
         }
     }
 
-    /// The high bit of each byte of `word` that is `byte`, and no other bit.
+    /// Returns the high bit of each byte of `word` that is `byte`.
     const fn equal(word: u64, byte: u8) -> u64 {
         at_least(word ^ (ONES * byte as u64), 1) ^ HIGH
     }
@@ -256,7 +256,7 @@ mod tests {
         bytes.iter().enumerate().fold(0, |bits, (index, byte)| bits | u64::from(is(*byte)) << index)
     }
 
-    /// Sixteen bytes at a time in which each byte stands in each place, between others.
+    /// Blocks with each byte at each index, among other bytes.
     fn blocks() -> impl Iterator<Item = [u8; 16]> {
         let around = [b'a', 0x80, 0, 0x7f, 0xff].into_iter().take(if cfg!(miri) { 2 } else { 5 });
         let bytes = (0..=u8::MAX).filter(|byte| !cfg!(miri) || matches!(byte, 0 | b'"' | 0x80));
@@ -298,7 +298,7 @@ mod tests {
         for place in 0..WIDE {
             for end in [b'"', b'\\', 0x1f, 0] {
                 bytes[place] = end;
-                // SAFETY: likewise.
+                // SAFETY: see above.
                 assert_eq!(unsafe { W::load(&bytes) }.string_ends(), 1 << place);
             }
             bytes[place] = b'a';

@@ -1,10 +1,10 @@
-//! Where a string's plain text ends, and whether it is text.
+//! Finds the end of a string's plain text, and checks that it is UTF-8.
 #![allow(unsafe_code)]
 
 use super::block::{Native, WIDE, Wide as _, string_ends_and_high};
 use crate::cost::count_examined;
 
-/// The bytes before the next quote, backslash or control character, and what follows them.
+/// The bytes before the next quote, backslash or control character, and the rest.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::decode) struct Plain<'a> {
     bytes: &'a [u8],
@@ -13,7 +13,7 @@ pub(in crate::decode) struct Plain<'a> {
 }
 
 impl<'a> Plain<'a> {
-    /// What `bytes` begin with; made for names, which are short.
+    /// Scans the start of `bytes`. Fastest for names, which are short.
     #[inline(always)]
     pub(in crate::decode) fn name(bytes: &'a [u8]) -> Self {
         if let Some(block) = bytes.first_chunk::<16>() {
@@ -25,10 +25,10 @@ impl<'a> Plain<'a> {
         Run::long(bytes).of(bytes)
     }
 
-    /// What `bytes` begin with; made for texts, which are of any length.
+    /// Scans the start of `bytes`. Fastest for texts, whose length varies.
     #[inline(always)]
     pub(in crate::decode) fn text(bytes: &'a [u8]) -> Self {
-        // Whatever is shorter than this asks for no decision by its length.
+        // Shorter strings need no length-dependent branch.
         if let Some(block) = bytes.first_chunk::<WIDE>() {
             let wide = Native::new(block);
             let ends = wide.string_ends();
@@ -44,7 +44,7 @@ impl<'a> Plain<'a> {
         self.bytes.len()
     }
 
-    /// The bytes as text, if they are UTF-8.
+    /// Returns the bytes as text, if they are UTF-8.
     #[inline(always)]
     pub(in crate::decode) fn to_str(self) -> Option<&'a str> {
         if self.is_ascii {
@@ -71,18 +71,18 @@ pub(in crate::decode) fn text(bytes: &[u8]) -> Option<&str> {
     Some(unsafe { str::from_utf8_unchecked(bytes) })
 }
 
-/// What `text` holds from `start` up to the next quote, if that is all plain.
+/// Returns the part of `text` from `start` to the next quote, if it is plain.
 #[inline]
 pub(in crate::decode) fn up_to_quote(text: &str, start: usize) -> Option<&str> {
     if !text.is_char_boundary(start) {
         return None;
     }
     let plain = Plain::name(&text.as_bytes()[start..]);
-    // SAFETY: text that begins between two characters, and ends before an ASCII one.
+    // SAFETY: this part of a text starts at a character and ends before an ASCII character.
     (plain.rest.first() == Some(&b'"')).then(|| unsafe { str::from_utf8_unchecked(plain.bytes) })
 }
 
-/// How far plain bytes go.
+/// The extent of plain bytes.
 struct Run {
     len: usize,
     is_ascii: bool,
@@ -96,7 +96,7 @@ impl Run {
         Plain { bytes: plain, is_ascii: self.is_ascii, rest }
     }
 
-    /// Up to the first byte that `ends` has a bit for, and `before` bytes before them.
+    /// A run of `before` bytes and those up to the first one that has a bit in `ends`.
     #[inline(always)]
     const fn ending(before: usize, is_ascii: bool, ends: u64, high: u64) -> Self {
         let more = ends.trailing_zeros();

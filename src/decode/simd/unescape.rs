@@ -1,11 +1,11 @@
-//! Strings that hold escapes: what they mean is written to memory of their line's own.
+//! Unescapes strings into a buffer.
 //!
-//! A block of bytes is stored as it is, and a bit for each quote, backslash and control character is taken from the
-//! same load. What an escape stands for is written over it, and what follows it in the block is stored again behind
-//! that: no later step waits for a load of an earlier one.
+//! A block of bytes is stored unchanged, and the same load finds its quotes, backslashes and control characters. The
+//! character that an escape stands for then overwrites the escape, and the following block is stored behind it. No load
+//! depends on a previous store.
 //!
-//! Whoever changes this: nothing is ever written further than what was read, because whatever an escape stands for is
-//! no longer than the escape. So a block that is there to be read has its room to be written.
+//! Invariant: no more bytes are written than were read, because no character is longer than its escape. So the buffer
+//! has room for every block that can be read.
 #![allow(unsafe_code)]
 
 use std::mem::{self, MaybeUninit};
@@ -19,12 +19,11 @@ use super::text;
 use crate::arena::Arena;
 use crate::cost::count_examined;
 
-/// Memory for the strings of one line. It is taken from the arena when the first escape is met, once and for all the
-/// rest of the line.
+/// A buffer for the unescaped strings of one line. The first escape allocates it for the whole rest of the line.
 #[derive(Default)]
 pub(in crate::decode) struct UnescapeBuffer<'a>(&'a mut [MaybeUninit<u8>]);
 
-/// For each byte behind a backslash, the byte that the two of them stand for. Zero where it is not as simple as that.
+/// Maps the byte after a backslash to the byte that the escape stands for, or to zero if the escape is longer or wrong.
 static SIMPLE: [u8; 256] = {
     let mut table = [0; 256];
     table[b'"' as usize] = b'"';
@@ -39,8 +38,8 @@ static SIMPLE: [u8; 256] = {
 };
 
 impl<'a> UnescapeBuffer<'a> {
-    /// The meaning of the string whose content `line` begins with, and what follows its closing quote. The first
-    /// `clean` bytes of it are known to be plain. `None` when something is wrong with it.
+    /// Unescapes the string that `line` begins with, after its opening quote. Its first `clean` bytes are known to be
+    /// plain. Returns the text and what follows the closing quote, or `None` if the string is invalid.
     pub(in crate::decode) fn unescape(
         &mut self,
         line: &'a [u8],
@@ -56,17 +55,17 @@ impl<'a> UnescapeBuffer<'a> {
         let whole = copy.string();
         let Copy { read, written, .. } = copy;
         let (used, left) = room.split_at_mut(written);
-        // What is left is still as long as what is left of the line.
+        // This is still at least as long as the rest of the line.
         self.0 = left;
         whole?;
-        // SAFETY: so many bytes were written there, and nobody else has this memory.
+        // SAFETY: these bytes were written, and `split_at_mut` makes this the only reference to them.
         let used = unsafe { slice::from_raw_parts(used.as_ptr().cast::<u8>(), used.len()) };
-        // What is not UTF-8 on one side of an escape is not UTF-8 beside what that stands for either.
+        // An escape stands for whole characters, so they complete no invalid sequence beside them.
         Some((text(used)?, &line[read..]))
     }
 }
 
-/// A string on its way from the line to where it is kept. `to` has room for all of `line`, and `written <= read`.
+/// A string that is being copied. `to` has room for all of `line`, and `written <= read`.
 struct Copy<'a> {
     line: &'a [u8],
     read: usize,
@@ -75,56 +74,56 @@ struct Copy<'a> {
 }
 
 impl Copy<'_> {
-    /// Copies `len` bytes as they stand. Panics where they are not there.
+    /// Copies `len` bytes. Panics if there are fewer.
     #[inline(always)]
     fn plain(&mut self, len: usize) {
         let plain = &self.line[self.read..self.read + len];
-        // SAFETY: they are there to read, and since no more was written than read, there is room for them.
+        // SAFETY: the slice has these bytes, and because no more was written than read, `to` has room for them.
         unsafe { self.to.add(self.written).copy_from_nonoverlapping(plain.as_ptr(), len) };
         self.read += len;
         self.written += len;
     }
 
-    /// Writes what stands for an escape of `len` bytes, which are not passed yet. Panics where they are not there.
+    /// Passes an escape of `len` bytes and writes the character that it stands for. Panics if there are fewer bytes.
     #[inline(always)]
     fn meaning<const N: usize>(&mut self, meaning: [u8; N], len: usize) {
         assert!(N <= len && len <= self.line.len() - self.read);
-        // SAFETY: no longer than what is read for it.
+        // SAFETY: it is no longer than the escape, which is read now, so `to` has room for it.
         unsafe { self.to.add(self.written).cast::<[u8; N]>().write(meaning) };
         self.read += len;
         self.written += N;
     }
 
-    /// Copies up to the closing quote, which is passed too.
+    /// Copies the string and passes its closing quote.
     #[inline]
     fn string(&mut self) -> Option<()> {
         #[cfg(target_arch = "x86_64")]
         if has_avx2() {
-            // SAFETY: there is AVX2.
+            // SAFETY: the machine has AVX2.
             return unsafe { self.string_by_avx2() };
         }
-        // SAFETY: this is what every machine has.
+        // SAFETY: every machine has the instructions of `Native`.
         unsafe { self.string_by::<Native>() }
     }
 
     /// # Safety
     ///
-    /// The machine has AVX2.
+    /// The machine must have AVX2.
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2")]
     unsafe fn string_by_avx2(&mut self) -> Option<()> {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees it.
         unsafe { self.string_by::<Avx2>() }
     }
 
     /// # Safety
     ///
-    /// The machine has what `W` asks for.
+    /// The machine must have the instructions of `W`.
     #[inline(always)]
     unsafe fn string_by<W: Wide>(&mut self) -> Option<()> {
-        // What is stored again behind an escape is a whole block.
+        // A whole block is stored behind each escape.
         while self.line.len() - self.read >= 2 * WIDE {
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller guarantees it.
             if unsafe { self.block::<W>() }? {
                 return Some(());
             }
@@ -142,16 +141,16 @@ impl Copy<'_> {
         }
     }
 
-    /// Copies the next block, at least two of which are left, and an escape that begins in it. Whether the closing
-    /// quote was in it; it is passed too.
+    /// Copies the next block, and the whole of an escape that begins in it. At least two blocks must be left. Returns
+    /// whether the string ended, and passes the closing quote.
     ///
     /// # Safety
     ///
-    /// The machine has what `W` asks for.
+    /// The machine must have the instructions of `W`.
     #[inline(always)]
     unsafe fn block<W: Wide>(&mut self) -> Option<bool> {
         let end = self.read + WIDE;
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees it.
         let mut ends = unsafe { W::load(self.store()) }.string_ends();
         while ends != 0 {
             let clean = ends.trailing_zeros() as usize;
@@ -178,18 +177,18 @@ impl Copy<'_> {
         Some(false)
     }
 
-    /// Stores the next `WIDE` bytes without passing them. Panics where they are not there.
+    /// Stores the next `WIDE` bytes without passing them. Panics if there are fewer.
     #[inline(always)]
     fn store(&mut self) -> &[u8; WIDE] {
-        // As one step, which it is.
+        // A block is one step.
         count_examined(1);
         let (block, _) = self.line[self.read..].split_first_chunk::<WIDE>().expect("they are there");
-        // SAFETY: they are there to read, and since no more was written than read, there is room for them.
+        // SAFETY: the slice has these bytes, and because no more was written than read, `to` has room for them.
         unsafe { self.to.add(self.written).cast::<[u8; WIDE]>().write(*block) };
         block
     }
 
-    /// Writes what the escape at hand stands for.
+    /// Passes an escape and writes the character that it stands for.
     #[inline(always)]
     fn escape(&mut self) -> Option<()> {
         match SIMPLE[usize::from(*self.line.get(self.read + 1)?)] {
@@ -209,7 +208,7 @@ impl Copy<'_> {
     }
 }
 
-/// The character that the `\uXXXX`, or two of them, at the start of `bytes` stands for, and how long that is.
+/// Returns the character of the `\uXXXX`, or of the surrogate pair, at the start of `bytes`, and the escape's length.
 #[cold]
 fn unicode(bytes: &[u8]) -> Option<(char, usize)> {
     let (scalar, len) = match unit(bytes)? {
@@ -219,11 +218,11 @@ fn unicode(bytes: &[u8]) -> Option<(char, usize)> {
         }
         scalar => (scalar, 6),
     };
-    // The low half of a pair is no character.
+    // A low surrogate is not a character.
     Some((char::from_u32(scalar)?, len))
 }
 
-/// The number in the `\uXXXX` that `bytes` begins with.
+/// Returns the number in the `\uXXXX` at the start of `bytes`.
 fn unit(bytes: &[u8]) -> Option<u32> {
     let digits = bytes.strip_prefix(b"\\u")?.first_chunk::<4>()?;
     digits.iter().try_fold(0, |unit, digit| Some(unit << 4 | char::from(*digit).to_digit(16)?))
