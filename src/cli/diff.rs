@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use cove_trace::diff::{CallRef, Change, ChangedPart, Compared, Diff, Side, Times};
+use cove_trace::diff::{CallRef, Change, ChangedPart, Compared, Diff, LoadError, Side, Times};
 use cove_trace::display::{count, escaped, task_name};
 use cove_trace::replay::OpenError;
 use serde::Serialize;
@@ -51,14 +51,11 @@ pub(crate) fn run(args: &Args, output: &mut Output, diagnostics: &mut Diagnostic
     diagnostics.end();
     let diff = match loaded {
         Ok(diff) => diff,
-        Err(OpenError::Read(error)) => {
-            // The first is read to its end before the second is looked at.
-            let name = if second.lines_read() == 0 { &names[0] } else { &names[1] };
-            diagnostics.fault(name, &error);
-            return Ok(());
-        }
-        Err(error) => {
-            diagnostics.unusable(&names.join(", "), &error);
+        Err(LoadError { side, error, .. }) => {
+            match error {
+                OpenError::Read(error) => diagnostics.fault(name_of(&names, side), &error),
+                error => diagnostics.unusable(name_of(&names, side), &error),
+            }
             return Ok(());
         }
     };

@@ -45,6 +45,7 @@ mod tasks;
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::time::Duration;
 
 use self::align::{Segment, align};
@@ -68,6 +69,32 @@ pub struct Diff {
     by_type: bool,
 }
 
+/// The error of [`Diff::load`]: one of the two traces cannot be compared.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct LoadError {
+    /// The trace that cannot be compared.
+    pub side: Side,
+    /// The reason.
+    pub error: OpenError,
+}
+
+impl fmt::Display for LoadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let trace = match self.side {
+            Side::First => "first",
+            Side::Second => "second",
+        };
+        write!(f, "the {trace} trace: {}", self.error)
+    }
+}
+
+impl std::error::Error for LoadError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.error.source()
+    }
+}
+
 impl Diff {
     /// Loads two traces, each from a reader at its beginning. A truncated end is not an error.
     ///
@@ -77,7 +104,7 @@ impl Diff {
     pub fn load<A: Source, B: Source>(
         first: &mut TraceReader<A>,
         second: &mut TraceReader<B>,
-    ) -> Result<Self, OpenError> {
+    ) -> Result<Self, LoadError> {
         Self::load_past(first, second, |_, error| Err(error))
     }
 
@@ -91,13 +118,18 @@ impl Diff {
         first: &mut TraceReader<A>,
         second: &mut TraceReader<B>,
         mut pass: impl FnMut(Side, ReadError) -> Result<(), ReadError>,
-    ) -> Result<Self, OpenError> {
+    ) -> Result<Self, LoadError> {
         let is_redacted = |values: Option<ValueCapture>| values == Some(ValueCapture::Redacted);
-        let by_type = is_redacted(first.header()?.map(|header| header.values))
-            || is_redacted(second.header()?.map(|header| header.values));
+        let of = |side| move |error: OpenError| LoadError { side, error };
+        let values = [
+            first.header().map_err(OpenError::from).map_err(of(Side::First))?.map(|header| header.values),
+            second.header().map_err(OpenError::from).map_err(of(Side::Second))?.map(|header| header.values),
+        ];
+        let by_type = values.into_iter().any(is_redacted);
         let capture = if by_type { ValueCapture::Redacted } else { ValueCapture::Full };
-        let first = Recording::load_past(first, capture, |error| pass(Side::First, error))?;
-        let second = Recording::load_past(second, capture, |error| pass(Side::Second, error))?;
+        let first = Recording::load_past(first, capture, |error| pass(Side::First, error)).map_err(of(Side::First))?;
+        let second =
+            Recording::load_past(second, capture, |error| pass(Side::Second, error)).map_err(of(Side::Second))?;
         Ok(Self { first, second, by_type })
     }
 
