@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use cove_trace::check::{Finding, Severity};
-use cove_trace::display::escaped;
+use cove_trace::display::{count, escaped};
 use cove_trace::{ReadError, ReadErrorKind};
 
 use crate::progress::Progress;
@@ -16,6 +16,10 @@ pub(crate) struct Diagnostics {
     status: Status,
     /// Of the files that are being read.
     progress: Progress,
+    /// The most faults and findings to show, or 0 for all.
+    max_errors: u64,
+    /// The number of faults and findings so far.
+    errors: u64,
 }
 
 /// How it went, from good to bad.
@@ -42,12 +46,41 @@ impl Diagnostics {
         std::mem::take(&mut self.progress).finish();
     }
 
+    pub(crate) fn set_max_errors(&mut self, max_errors: u64) {
+        self.max_errors = max_errors;
+    }
+
+    /// Says how many faults and findings were not shown.
+    pub(crate) fn finish(&mut self) {
+        self.end();
+        if self.max_errors > 0 && self.errors > self.max_errors {
+            let more = count(self.errors - self.max_errors, "more error");
+            self.say(&format_args!("{more} not shown; --max-errors 0 shows all"));
+        }
+    }
+
+    /// Counts a fault or a finding. Returns whether it is to be shown.
+    fn shows_error(&mut self) -> bool {
+        self.errors += 1;
+        self.max_errors == 0 || self.errors <= self.max_errors
+    }
+
     /// A fault that the reader met in `file`.
     pub(crate) fn fault(&mut self, file: &str, error: &ReadError) {
-        self.worsen(match error.kind() {
-            ReadErrorKind::Io(error) => status_of(error),
-            _ => Status::Faulty,
-        });
+        // An error of the source ends the trace, so it is shown in any case.
+        let is_shown = match error.kind() {
+            ReadErrorKind::Io(error) => {
+                self.worsen(status_of(error));
+                true
+            }
+            _ => {
+                self.worsen(Status::Faulty);
+                self.shows_error()
+            }
+        };
+        if !is_shown {
+            return;
+        }
         let position = error.position();
         self.say(&format_args!("{file}:{}:{}: error: {}", position.line, position.column, error.message()));
     }
@@ -67,6 +100,9 @@ impl Diagnostics {
     pub(crate) fn finding(&mut self, file: &str, finding: &Finding) {
         if finding.severity == Severity::Error {
             self.worsen(Status::Faulty);
+        }
+        if !self.shows_error() {
+            return;
         }
         self.say(&format_args!("{file}:{}:1: {}: {}", finding.line, finding.severity, finding.message));
     }

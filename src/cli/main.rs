@@ -36,6 +36,9 @@ struct Cli {
     /// Whether to colour what is shown: by itself only on a terminal, and not when NO_COLOR is set.
     #[arg(long, global = true, value_name = "WHEN", default_value_t = ColorChoice::Auto)]
     color: ColorChoice,
+    /// The most errors to show on standard error; 0 shows all.
+    #[arg(long, global = true, value_name = "N", default_value_t = 100)]
+    max_errors: u64,
     #[command(subcommand)]
     command: Command,
 }
@@ -80,7 +83,7 @@ fn main() -> ExitCode {
     let mut output = Output::default();
     let mut diagnostics = Diagnostics::default();
     let written = run(&mut output, &mut diagnostics).and_then(|()| output.flush());
-    diagnostics.end();
+    diagnostics.finish();
     match written {
         Ok(()) => {}
         // Whoever reads the output has seen enough.
@@ -99,6 +102,7 @@ fn run(output: &mut Output, diagnostics: &mut Diagnostics) -> io::Result<()> {
     match Cli::try_parse() {
         Ok(cli) => {
             output.set_colored(terminal::colored(cli.color));
+            diagnostics.set_max_errors(cli.max_errors);
             match cli.command {
                 Command::Summary(args) => summary::run(&args, output, diagnostics),
                 Command::Timeline(args) => timeline::run(&args, output, diagnostics),

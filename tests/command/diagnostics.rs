@@ -115,6 +115,25 @@ fn a_trace_without_its_header_is_a_trace_with_an_error() {
     assert_eq!(place.run(["check", "run.jsonl"]).code, Some(1));
 }
 
+/// Errors beyond the first hundred are counted, so that a broken file does not flood a terminal.
+#[test]
+fn many_errors_are_counted() {
+    let known = String::from_utf8(known_run(ValueCapture::Full)).unwrap();
+    let place = Place::new();
+    place.write("run.jsonl", known.clone() + &"x\n".repeat(2_000));
+    for subcommand in SUBCOMMANDS {
+        let run = place.run([subcommand, "run.jsonl"]);
+        let lines: Vec<&str> = run.stderr.lines().collect();
+        assert_eq!((run.code, lines.len()), (Some(1), 101), "{subcommand}: {}", run.stderr);
+        assert_eq!(lines[100], "1900 more errors not shown; --max-errors 0 shows all");
+        let all = place.run([subcommand, "run.jsonl", "--max-errors", "0"]);
+        assert_eq!((all.code, all.stderr.lines().count()), (Some(1), 2_000));
+        assert_eq!((all.stdout, run.stdout.len()), (run.stdout.clone(), run.stdout.len()));
+        let few = place.run([subcommand, "run.jsonl", "--max-errors=1"]);
+        assert_eq!(few.stderr.lines().count(), 2);
+    }
+}
+
 #[test]
 fn standard_input_is_read_once() {
     let run = Place::new().run(["diff", "-", "-"]);
