@@ -116,7 +116,7 @@
 //! ```
 //!
 //! An error has line, column and byte, and says what was expected there and what was found. Call `next_event` again to
-//! go on with the next line.
+//! go on with the next line. [`TraceReader::events`] is an iterator of owned events, which is easier and slower.
 //!
 //! # Replaying
 //!

@@ -9,6 +9,7 @@ mod beside;
 mod cells;
 mod duration;
 mod escape;
+mod heap;
 mod part;
 mod value;
 
@@ -20,6 +21,7 @@ pub(crate) use self::beside::{Name, Operation, names_beside, operation_marks, sh
 pub use self::cells::Cells;
 pub use self::duration::{cpu_time, duration, write_duration};
 pub use self::escape::{Escaped, escaped, is_unsafe_to_show};
+pub use self::heap::write_heap_summary;
 pub use self::part::{Part, parts};
 pub use self::value::{Leaf, write_list, write_value};
 

@@ -127,25 +127,25 @@ impl Matching {
 
     /// Takes the next call, and `passed_over` calls before it. Returns false if another thread took it.
     pub(super) fn take(&self, next: &NextCall<'_>, passed_over: usize) -> bool {
-        let position = match self.order {
-            Order::PerTask => &next.tape.used,
-            Order::Strict => &self.used,
-        };
         let (before, after) = (next.place - passed_over, next.place + 1);
-        let taken = position.compare_exchange(before, after, Ordering::AcqRel, Ordering::Relaxed).is_ok();
+        let taken = self.used(next).compare_exchange(before, after, Ordering::AcqRel, Ordering::Relaxed).is_ok();
         if taken && self.order == Order::Strict {
             next.tape.used.fetch_add(1, Ordering::Relaxed);
         }
         taken
     }
 
-    /// Returns whether no other thread has taken the call.
-    pub(super) fn is_still_next(&self, next: &NextCall<'_>) -> bool {
-        let position = match self.order {
+    /// Returns the number of used calls in the order that holds.
+    fn used<'r>(&'r self, next: &NextCall<'r>) -> &'r AtomicUsize {
+        match self.order {
             Order::PerTask => &next.tape.used,
             Order::Strict => &self.used,
-        };
-        position.load(Ordering::Acquire) == next.place
+        }
+    }
+
+    /// Returns whether no other thread has taken the call.
+    pub(super) fn is_still_next(&self, next: &NextCall<'_>) -> bool {
+        self.used(next).load(Ordering::Acquire) == next.place
     }
 
     /// Finds a recorded call for an actual call that is not the next one.

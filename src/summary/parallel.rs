@@ -11,7 +11,7 @@ impl Summary {
     ///
     /// ```
     /// use std::fs::File;
-    /// use cove_trace::parallel::Parts;
+    /// use cove_trace::parallel::ParallelReader;
     /// use cove_trace::summary::Summary;
     ///
     /// # let path = std::env::temp_dir().join(format!("read_parallel_{}.jsonl", std::process::id()));

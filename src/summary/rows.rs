@@ -197,30 +197,19 @@ fn run_outcome<S: Serializer>(outcome: &RunOutcome, serializer: S) -> Result<S::
     serializer.serialize_str(outcome.as_str())
 }
 
-impl AddAssign for TaskTotals {
-    fn add_assign(&mut self, more: Self) {
-        self.spawned += more.spawned;
-        self.completed += more.completed;
-        self.cancelled += more.cancelled;
-        self.cpu_ns += more.cpu_ns;
-    }
+/// Implements `+=`, field by field.
+macro_rules! impl_add_assign {
+    ($( $type:ident { $( $field:ident ),+ } )+) => {
+        $( impl AddAssign for $type {
+            fn add_assign(&mut self, more: Self) {
+                $( self.$field += more.$field; )+
+            }
+        } )+
+    };
 }
 
-impl AddAssign for Calls {
-    fn add_assign(&mut self, more: Self) {
-        self.granted += more.granted;
-        self.refused += more.refused;
-        self.failed += more.failed;
-        self.not_recordable += more.not_recordable;
-        self.wait_ns += more.wait_ns;
-    }
-}
-
-impl AddAssign for Collections {
-    fn add_assign(&mut self, more: Self) {
-        self.count += more.count;
-        self.allocated += more.allocated;
-        self.freed += more.freed;
-        self.pause_ns += more.pause_ns;
-    }
+impl_add_assign! {
+    TaskTotals { spawned, completed, cancelled, cpu_ns }
+    Calls { granted, refused, failed, not_recordable, wait_ns }
+    Collections { count, allocated, freed, pause_ns }
 }

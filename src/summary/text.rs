@@ -4,9 +4,8 @@ use std::fmt;
 
 use super::table::{Table, name};
 use super::{Calls, Collections, RunEnd, Summary, TaskEnd, TaskTotals};
-use crate::display::{cpu_time, duration, escaped};
+use crate::display::{cpu_time, duration, escaped, write_heap_summary};
 use crate::event::TraceHeader;
-use crate::line::number::nanoseconds;
 
 /// Names are escaped, so each stays on its row.
 impl fmt::Display for Summary {
@@ -78,23 +77,8 @@ impl Summary {
 
     fn fmt_heap(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Some(heap) = &self.heap else { return Ok(()) };
-        write!(f, "heap         collections {}", heap.collections)?;
-        for (figure, what) in [
-            (heap.object_count, "objects alive"),
-            (heap.allocated_bytes, "bytes allocated"),
-            (heap.live_bytes, "bytes alive"),
-            (heap.peak_bytes, "bytes at most"),
-            (heap.allocated_words, "words allocated"),
-            (heap.capacity_words, "words of room"),
-            (heap.live_words, "words alive"),
-        ] {
-            if let Some(figure) = figure {
-                write!(f, ", {what} {figure}")?;
-            }
-        }
-        if let Some(pause) = heap.pause {
-            write!(f, ", pause {}", duration(nanoseconds(pause).into()))?;
-        }
+        f.write_str("heap         ")?;
+        write_heap_summary(f, heap)?;
         writeln!(f)
     }
 

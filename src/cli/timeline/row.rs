@@ -4,7 +4,7 @@ use std::fmt::{self, Write};
 use std::iter;
 
 use clap::builder::styling::{AnsiColor, Effects, Style};
-use cove_trace::display::{Cells, cpu_time, write_duration, write_list, write_value};
+use cove_trace::display::{Cells, cpu_time, write_duration, write_heap_summary, write_list, write_value};
 use cove_trace::{ENTRY_TASK, HostCall, HostOutcome, RunOutcome, TraceEvent};
 
 use super::filter::wait_of;
@@ -178,28 +178,9 @@ fn write_event(out: &mut Cells<'_>, event: &TraceEvent<'_>) -> fmt::Result {
             write_duration(out, pause.as_nanos())?;
             write!(out, ": objects allocated {allocated}, freed {freed}, alive {live_objects} in {live_bytes} bytes")
         }
-        TraceEvent::HeapSummary(figures) => {
-            write!(out, "heap over the run: collections {}", figures.collections)?;
-            for (name, figure) in [
-                ("objects alive", figures.object_count),
-                ("bytes allocated", figures.allocated_bytes),
-                ("bytes alive", figures.live_bytes),
-                ("peak bytes", figures.peak_bytes),
-                ("words allocated", figures.allocated_words),
-                ("words of room", figures.capacity_words),
-                ("words alive", figures.live_words),
-            ] {
-                if let Some(figure) = figure {
-                    write!(out, ", {name} {figure}")?;
-                }
-            }
-            match figures.pause {
-                Some(pause) => {
-                    out.write_str(", pause ")?;
-                    write_duration(out, pause.as_nanos())
-                }
-                None => Ok(()),
-            }
+        TraceEvent::HeapSummary(ref figures) => {
+            out.write_str("heap over the run: ")?;
+            write_heap_summary(out, figures)
         }
         TraceEvent::RunEnded { outcome, message: Some(message) } => write!(out, "run ended: {outcome}: {message}"),
         TraceEvent::RunEnded { outcome, message: None } => write!(out, "run ended: {outcome}"),
