@@ -150,7 +150,7 @@
 //!
 //! | feature | default | adds |
 //! |---|---|---|
-//! | (none) | | the library: `itoa`, `ryu`, `zmij`, `memchr`, `smallvec`, `bumpalo`, `indexmap`, and on Unix `libc` |
+//! | (none) | | `itoa`, `ryu`, `zmij`, `memchr`, `smallvec`, `bumpalo`, `indexmap`, `simdutf8`; on Unix `libc` |
 //! | `summary` | by `cli` | the module `summary`, the figures of a run: `serde`, `unicode-width` |
 //! | `diff` | by `cli` | the module `diff`, two runs compared: `serde` |
 //! | `cli` | yes | the command `cove-trace`: `clap` and its companions, `serde_json`, small crates |

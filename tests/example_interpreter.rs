@@ -336,7 +336,10 @@ fn values_are_recorded_as_they_are() {
             ]}),
         ),
         ("\"bytes\".to_blob()", json!({"type": "string", "value": "bytes"})),
-        ("blob(2, 0xff)", json!({"type": "opaque", "of": "String", "shown": "\u{fffd}\u{fffd}"})),
+        (
+            "blob(2, 0xff)",
+            json!({"type": "enum", "name": "@String", "case": "hex", "payload": [{"type": "string", "value": "ffff"}]}),
+        ),
         ("Fn(\"main\")", json!({"type": "opaque", "of": "Fn", "shown": "Fn(main)"})),
         ("captured", json!({"type": "array", "items": [{"type": "int", "value": 1}]})),
         ("task", json!({"type": "opaque", "of": "Task", "shown": "task 1"})),

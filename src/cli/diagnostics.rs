@@ -1,4 +1,4 @@
-//! What is wrong: said on standard error, and by the exit code.
+//! Reports problems on standard error and by the exit code.
 
 use std::fmt::{self, Display};
 use std::io::{self, Write};
@@ -10,11 +10,11 @@ use cove_trace::{ReadError, ReadErrorKind};
 
 use crate::progress::Progress;
 
-/// Says what is wrong on standard error, and remembers the worst of it.
+/// Writes problems to standard error and keeps the worst status.
 #[derive(Default)]
 pub(crate) struct Diagnostics {
     status: Status,
-    /// Of the files that are being read.
+    /// The progress of the files that are being read.
     progress: Progress,
     /// The most faults and findings to show, or 0 for all.
     max_errors: u64,
@@ -22,26 +22,26 @@ pub(crate) struct Diagnostics {
     errors: u64,
 }
 
-/// How it went, from good to bad.
+/// The status of the run, best first.
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 enum Status {
     #[default]
     Clean,
     /// A trace has faults.
     Faulty,
-    /// Something can't be read or written, or the command line is wrong.
+    /// A file cannot be read or written, or the command line is wrong.
     Unusable,
 }
 
 impl Diagnostics {
-    /// A file of this length is going to be read, perhaps beside others. Its progress is shown on standard error too, and the
-    /// two must not meet.
+    /// Begins to show the progress of a file of `len` bytes. It is shown on standard error, so it is hidden while a
+    /// problem is written.
     pub(crate) fn begin(&mut self, len: u64) -> Progress {
         self.progress.begin(len);
         self.progress.clone()
     }
 
-    /// All was read: no progress is shown any more.
+    /// Ends the progress display.
     pub(crate) fn end(&mut self) {
         std::mem::take(&mut self.progress).finish();
     }
@@ -50,7 +50,7 @@ impl Diagnostics {
         self.max_errors = max_errors;
     }
 
-    /// Says how many faults and findings were not shown.
+    /// Reports how many faults and findings were not shown.
     pub(crate) fn finish(&mut self) {
         self.end();
         if self.max_errors > 0 && self.errors > self.max_errors {
@@ -65,7 +65,7 @@ impl Diagnostics {
         self.max_errors == 0 || self.errors <= self.max_errors
     }
 
-    /// A fault that the reader met in `file`.
+    /// Reports a fault that the reader found in `file`.
     pub(crate) fn fault(&mut self, file: &str, error: &ReadError) {
         // An error of the source ends the trace, so it is shown in any case.
         let is_shown = match error.kind() {
@@ -85,18 +85,18 @@ impl Diagnostics {
         self.say(&format_args!("{file}:{}:{}: error: {}", position.line, position.column, error.message()));
     }
 
-    /// The source of `file` gave an error, after which nothing of it comes.
+    /// Reports an error of the source of `file`, which ends it.
     pub(crate) fn broken_off(&mut self, file: &str, error: &io::Error) {
         self.worsen(status_of(error));
         self.say(&format_args!("{file}: error: {error}"));
     }
 
-    /// Something about `file` that belongs to what else is said of it.
+    /// Reports a message about `file` that is no problem of its own.
     pub(crate) fn note(&self, file: &str, message: &str) {
         self.say(&format_args!("{file}: {message}"));
     }
 
-    /// Something about the events of `file`. It is about a whole line, which begins at column 1.
+    /// Reports a finding about the events of `file`. It is about a whole line, so its column is 1.
     pub(crate) fn finding(&mut self, file: &str, finding: &Finding) {
         if finding.severity == Severity::Error {
             self.worsen(Status::Faulty);
@@ -107,24 +107,24 @@ impl Diagnostics {
         self.say(&format_args!("{file}:{}:1: {}: {}", finding.line, finding.severity, finding.message));
     }
 
-    /// The last line of `file` is torn.
+    /// Reports that the last line of `file` is torn.
     pub(crate) fn torn(&mut self, file: &str) {
         self.worsen(Status::Faulty);
         self.say(&format_args!("{file}: error: the last line is torn: what it would have held is not compared"));
     }
 
-    /// Two traces differ, as the output says.
+    /// Notes that two traces differ, as the output shows.
     pub(crate) fn differs(&mut self) {
         self.worsen(Status::Faulty);
     }
 
-    /// Something that can't be read or written.
+    /// Reports something that cannot be read or written.
     pub(crate) fn unusable(&mut self, what: &str, problem: &dyn Display) {
         self.worsen(Status::Unusable);
         self.say(&format_args!("{what}: error: {problem}"));
     }
 
-    /// A command line that is wrong.
+    /// Reports a wrong command line.
     pub(crate) fn usage(&mut self, explanation: &str) {
         self.worsen(Status::Unusable);
         explanation.lines().for_each(|line| self.say(&format_args!("{line}")));
@@ -147,8 +147,8 @@ impl Diagnostics {
     }
 }
 
-/// What an error of a source means: that it can't be had, unless its content is wrong (compressed data that is cut off or
-/// damaged).
+/// Returns what an error of a source means: its content is wrong (compressed data that is cut off or damaged), or it
+/// cannot be read.
 fn status_of(error: &io::Error) -> Status {
     match error.kind() {
         io::ErrorKind::UnexpectedEof | io::ErrorKind::InvalidData => Status::Faulty,
@@ -156,14 +156,14 @@ fn status_of(error: &io::Error) -> Status {
     }
 }
 
-/// Something about `file` that is worth saying and nothing wrong with it.
+/// Writes a note about `file`, which is no problem.
 pub(crate) fn note(file: &str, message: &str) {
     say(&format_args!("{file}: {message}"));
 }
 
-/// Writes one line, in one piece and with nothing in it that could act on a terminal.
+/// Writes one line with one system call. Characters that could act on a terminal are escaped.
 fn say(text: &fmt::Arguments<'_>) {
     let line = format!("{}\n", escaped(&text.to_string()));
-    // When nobody listens there is nobody to tell; the exit code still says it.
+    // If standard error is closed, the exit code still tells.
     let _ = io::stderr().write_all(line.as_bytes());
 }

@@ -26,37 +26,37 @@ impl From<OsString> for Input {
 }
 
 impl Input {
-    /// The name to show. What is not Unicode in it is replaced.
+    /// Returns the name to show. Invalid Unicode is replaced.
     pub(crate) fn name(&self) -> String {
         self.path.to_string_lossy().into_owned()
     }
 
-    /// Where the file is; none for standard input.
+    /// Returns the path of the file, or `None` for standard input.
     pub(crate) fn path(&self) -> Option<&Path> {
         (self.path.as_os_str() != "-").then_some(&self.path)
     }
 
-    /// A reader of the trace for whoever writes while it is read: on a terminal, what is written shows how far it is,
-    /// and elsewhere its progress is shown. None, and an error said, when nothing of it can be read.
+    /// Opens the trace for a command that writes while it reads. Progress is shown unless the output is a terminal, where
+    /// the output itself shows it. Reports an error and returns `None` if nothing can be read.
     pub(crate) fn open(&self, diagnostics: &mut Diagnostics) -> Option<TraceReader<Box<dyn Read>>> {
         let is_seen = io::stdout().is_terminal();
         let source = self.source(|len| if is_seen { Progress::default() } else { diagnostics.begin(len) });
-        self.said(source, diagnostics).map(Opened::stream)
+        self.report(source, diagnostics).map(Opened::stream)
     }
 
-    /// A reader of the trace for whoever writes nothing to standard output until its end: its progress is shown, until
-    /// `diagnostics` is told that all was read. None, and an error said, when nothing of it can be read.
+    /// Opens the trace for a command that writes nothing before its end. Progress is shown until
+    /// [`Diagnostics::end`]. Reports an error and returns `None` if nothing can be read.
     pub(crate) fn open_whole(&self, diagnostics: &mut Diagnostics) -> Option<TraceReader<Box<dyn Read>>> {
         self.open_source(diagnostics).map(Opened::stream)
     }
 
-    /// As [`open_whole`](Self::open_whole), but as it can be had: a file can be read with all cores.
+    /// Opens the trace as [`open_whole`](Self::open_whole) does, and keeps a file open for reading with all cores.
     pub(crate) fn open_source(&self, diagnostics: &mut Diagnostics) -> Option<Opened> {
         let source = self.source(|len| diagnostics.begin(len));
-        self.said(source, diagnostics)
+        self.report(source, diagnostics)
     }
 
-    fn said<T>(&self, result: io::Result<T>, diagnostics: &mut Diagnostics) -> Option<T> {
+    fn report<T>(&self, result: io::Result<T>, diagnostics: &mut Diagnostics) -> Option<T> {
         result
             .map_err(|error| match error.kind() {
                 io::ErrorKind::InvalidInput => diagnostics.unusable(&self.name(), &error),
@@ -95,19 +95,19 @@ impl Input {
 
 /// A trace that can be read.
 pub(crate) enum Opened {
-    /// What comes, in its order.
+    /// A stream of bytes.
     Stream(Box<dyn Read>),
     /// A regular file that is not compressed.
     File { file: Counted, len: u64 },
 }
 
 impl Opened {
-    /// The trace as a stream.
+    /// Returns a reader of the trace.
     pub(crate) fn stream(self) -> TraceReader<Box<dyn Read>> {
         TraceReader::new(self.source())
     }
 
-    /// Its bytes as a stream.
+    /// Returns the bytes of the trace as a stream.
     pub(crate) fn source(self) -> Box<dyn Read> {
         match self {
             Self::Stream(source) => source,
@@ -116,8 +116,7 @@ impl Opened {
     }
 }
 
-/// The source without its compression. A compressed one has to give something, or its end: of one that is cut off
-/// before that, nothing can be read.
+/// Decompresses the source. Fails if a compressed source is cut off before its first byte.
 fn decompressed(source: impl Read + 'static) -> io::Result<Box<dyn Read>> {
     let mut source = Decompressed::new(source)?;
     if source.compression().is_none() {
