@@ -541,7 +541,7 @@ fn opaque() {
 }
 
 #[test]
-fn owned_values_are_written_like_recorded_ones() {
+fn owned_values_are_written_like_recorded_ones_and_floats_exactly() {
     let owned = Value::Array(vec![
         Value::Unit,
         Value::Bool(false),
@@ -560,8 +560,8 @@ fn owned_values_are_written_like_recorded_ones() {
         TRICKY_WRITTEN,
         r#""},{"type":"array","items":[]},"#,
         r#"{"type":"enum","name":"E","case":"C","payload":[{"type":"int","value":1},{"type":"int","value":2}]},"#,
-        r#"{"type":"struct","name":"S","fields":[{"name":"f","value":{"type":"opaque","of":"Float","shown":"NaN"}}]},"#,
-        r#"{"type":"resource","name":"R","id":4}]}"#,
+        r#"{"type":"struct","name":"S","fields":[{"name":"f","value":{"type":"enum","name":"@Float","case":"NaN","#,
+        r#""payload":[]}}]},{"type":"resource","name":"R","id":4}]}"#,
     ]
     .concat();
     assert_eq!(value_to_json(&owned, ValueCapture::Full), expected);
