@@ -16,7 +16,7 @@
 //! let mut changes = Vec::new();
 //! diff.compare(Times::Ignored, |change| changes.push(change));
 //! assert!(matches!(&changes[..], [Change::Added(call)] if call.shown.starts_with("clock.zone()")));
-//! # Ok::<(), cove_trace::replay::OpenError>(())
+//! # Ok::<(), cove_trace::diff::LoadError>(())
 //! ```
 //!
 //! # How calls are aligned
