@@ -224,7 +224,7 @@ impl<S: Source> TraceReader<S> {
         self.next_with(|line, event| (line, event))
     }
 
-    /// Returns what `with` makes of the next event and its line. It is inlined, so that the event is built in its place.
+    /// Returns what `with` makes of the next event and its line. It is inlined, so that the event is built in place.
     #[inline(always)]
     fn next_with<'r, T>(&'r mut self, with: impl FnOnce(u64, TraceEvent<'r>) -> T) -> Result<Option<T>, ReadError> {
         let is_at_event = matches!(self.header, HeaderState::Read(_) | HeaderState::Elsewhere)

@@ -23,9 +23,9 @@ use crate::event::{TraceEvent, TraceHeader};
 /// Events are encoded on the thread that records, outside the lock, which is held only to copy a line. Values, and the
 /// writer of a dump, may record into the ring themselves. Recording allocates nothing in steady state.
 ///
-/// In a forked child (Unix) the parent's ring counts each event as [dropped](Self::dropped) and cannot be dumped, because
-/// another thread may have held the lock during the fork. The child can create a ring of its own. A child made by `_Fork` or a raw `clone`
-/// system call is not recognised.
+/// In a forked child (Unix) the parent's ring counts each event as [dropped](Self::dropped) and cannot be dumped,
+/// because another thread may have held the lock during the fork. The child can create a ring of its own. A child made
+/// by `_Fork` or a raw `clone` system call is not recognised.
 ///
 /// ```
 /// use cove_trace::{RecordingBackend, RingSink, TraceEvent, TraceHeader, TraceSink, ValueCapture};

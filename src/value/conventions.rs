@@ -99,8 +99,8 @@ impl ValueWriter<'_> {
     /// Writes a byte string exactly. Its type name is `String`. It is written as a string if it is UTF-8, and otherwise
     /// in hexadecimal digits.
     ///
-    /// For languages whose strings are bytes. Where bytes have a type of their own, write it as an enum or a struct that
-    /// contains the byte string, so that its name is kept.
+    /// For languages whose strings are bytes. Where bytes have a type of their own, write it as an enum or a struct
+    /// that contains the byte string, so that its name is kept.
     #[inline]
     pub fn byte_string(self, bytes: &[u8]) {
         match std::str::from_utf8(bytes) {
@@ -134,8 +134,8 @@ impl ValueWriter<'_> {
         self.enum_case(SET, ITEMS, items);
     }
 
-    /// Writes a range without its end, as `start..end` in Rust. Its type name is `@Range`. An open end is the unit value
-    /// or `None`.
+    /// Writes a range without its end, as `start..end` in Rust. Its type name is `@Range`. An open end is the unit
+    /// value or `None`.
     pub fn range<S: TraceValue + ?Sized, E: TraceValue + ?Sized>(self, start: &S, end: &E) {
         self.enum_case(RANGE, HALF_OPEN, |payload| {
             payload.item(start);
@@ -143,8 +143,8 @@ impl ValueWriter<'_> {
         });
     }
 
-    /// Writes a range with its last value, as `start..=last` in Rust. Its type name is `@Range`. An open end is the unit
-    /// value or `None`.
+    /// Writes a range with its last value, as `start..=last` in Rust. Its type name is `@Range`. An open end is the
+    /// unit value or `None`.
     pub fn range_inclusive<S: TraceValue + ?Sized, L: TraceValue + ?Sized>(self, start: &S, last: &L) {
         self.enum_case(RANGE, CLOSED, |payload| {
             payload.item(start);
