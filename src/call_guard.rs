@@ -1,11 +1,12 @@
 //! [`CallGuard`]: a host call from its beginning to its end.
 
 use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
 use crate::event::{CallSite, HostCall, HostOutcome, TraceEvent};
 use crate::sink::TraceSink;
-use crate::value::{Encoded, LiveArgs, NeverReturned, RecordedValue, TraceValue};
+use crate::value::{Encoded, LiveArgs, NeverReturned, RecordedValue, TraceValue, discard};
 
 /// A host call that has begun. It records the call when it is finished, and also when the call never returns.
 ///
@@ -145,7 +146,13 @@ impl<S: TraceSink, A: CallArgs> Drop for CallGuard<'_, S, A> {
     fn drop(&mut self) {
         if self.started.is_some() {
             let never = if std::thread::panicking() { NeverReturned::Panicked } else { NeverReturned::Dropped };
-            self.end(true, Some(HostOutcome::Value(RecordedValue::Live(&never))));
+            // A second panic would abort the process.
+            let ended = catch_unwind(AssertUnwindSafe(|| {
+                self.end(true, Some(HostOutcome::Value(RecordedValue::Live(&never))));
+            }));
+            if let Err(panic) = ended {
+                discard(panic);
+            }
         }
     }
 }

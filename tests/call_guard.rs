@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use cove_trace::replay::Answer;
 use cove_trace::{
-    CallGuard, CallSite, HostCall, HostOutcome, JsonlSink, LiveArgs, NullSink, RecordedValue, RecordingBackend, Replay,
-    Snapshot, TraceEvent, TraceHeader, TraceReader, TraceSink, Value, ValueCapture,
+    CallArgs, CallGuard, CallSite, HostCall, HostOutcome, JsonlSink, LiveArgs, NullSink, RecordedValue,
+    RecordingBackend, Replay, Snapshot, TraceEvent, TraceHeader, TraceReader, TraceSink, Value, ValueCapture,
 };
 
 fn jsonl(capture: ValueCapture) -> JsonlSink<Vec<u8>> {
@@ -88,6 +88,27 @@ fn a_panic_leaves_a_call_that_never_returned() {
     let replay = Replay::open(&trace[..]).expect("a replayable trace");
     let answer = replay.call(0, SITE, &LiveArgs::new(ARGS)).expect("it was recorded");
     assert_eq!(answer, Answer::NeverReturned);
+}
+
+/// A second panic while a thread unwinds would abort the process.
+#[test]
+fn arguments_that_panic_while_a_call_unwinds_abort_nothing() {
+    struct Panicking;
+
+    impl CallArgs for Panicking {
+        fn with(&self, _: impl FnOnce(&[RecordedValue<'_>])) {
+            panic!("the arguments' own")
+        }
+    }
+
+    let trace = recorded(ValueCapture::Full, |sink| {
+        let unwound = catch_unwind(AssertUnwindSafe(|| {
+            let _call = CallGuard::begin(sink, 0, SITE, Panicking);
+            panic!("the host's own");
+        }));
+        assert_eq!(unwound.unwrap_err().downcast_ref(), Some(&"the host's own"));
+    });
+    assert_eq!(trace.iter().filter(|byte| **byte == b'\n').count(), 1, "only the header");
 }
 
 #[test]
