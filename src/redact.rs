@@ -7,8 +7,8 @@ use crate::names::ValueCapture;
 /// Rewrites a trace, line by line, as a [redacted](ValueCapture::Redacted) recording of the same run would have written
 /// it: to the byte the same. A trace that is redacted already stays as it is.
 ///
-/// What stays is what a redacted recording keeps: names, figures, a host's error messages, and the closing message of a
-/// run that the runtime ended. Those messages can name things; [`messages`](Self::messages) replaces them too.
+/// The result keeps the same as a redacted recording: names, figures, a host's error messages, and the closing message
+/// of a run that the runtime ended. Those messages can name things; [`messages`](Self::messages) replaces them too.
 ///
 /// ```
 /// use cove_trace::redact::Redactor;

@@ -1,5 +1,5 @@
-//! The decoder has a fast path, for lines as the encoder writes them, and a slow one for all others. For every line, both
-//! give the same event, or the same error at the same byte.
+//! The decoder has a fast path, for lines as the encoder writes them, and a slow one for all others. For every line,
+//! both give the same event, or the same error at the same byte.
 
 #[path = "common/generate.rs"]
 mod generate;

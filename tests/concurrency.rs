@@ -1,5 +1,5 @@
-//! Many threads record into one sink: every line is whole, every event is there once and in the order of its thread, and
-//! no thread encodes under the lock.
+//! Many threads record into one sink: every line is whole, every event is there once and in the order of its thread,
+//! and no thread encodes under the lock.
 
 mod common;
 

@@ -1,5 +1,5 @@
-//! `MappedFile` keeps all written bytes, whatever happens to the process and the disk, and has its exact length once it is
-//! closed.
+//! `MappedFile` keeps all written bytes, whatever happens to the process and the disk, and has its exact length once it
+//! is closed.
 #![cfg(target_os = "linux")]
 #![allow(unsafe_code, reason = "forks, mounts, limits and signals")]
 
@@ -351,8 +351,8 @@ fn a_limit_on_the_size_of_files_costs_events_and_is_no_signal() {
 /// Fills a disk of four megabytes, half of which another file uses until it is removed.
 fn on_a_small_disk(place: &Path) -> bool {
     let place = CString::new(place.to_str().expect("a Unicode path")).expect("no zero");
-    // SAFETY: system calls with strings that end in zeros and live long enough. Only this thread and those that it starts
-    // see the mounts.
+    // SAFETY: system calls with strings that end in zeros and live long enough. Only this thread and those that it
+    // starts see the mounts.
     let mounted = unsafe {
         libc::unshare(libc::CLONE_NEWNS) == 0
             && libc::mount(

@@ -1,5 +1,5 @@
-//! `create_trace_file` and sinks that create a file make a new file, for its owner alone, which replaces an old one as a
-//! whole or not at all.
+//! `create_trace_file` and sinks that create a file make a new file, for its owner alone, which replaces an old one as
+//! a whole or not at all.
 
 mod common;
 

@@ -24,7 +24,8 @@ Examples:
   cove-trace diff yesterday.jsonl today.jsonl
   cove-trace diff --json before.jsonl after.jsonl | jq 'select(.kind == \"changed\") | .parts[].path'")]
 pub(crate) struct Args {
-    /// Compare waits too: for each operation, the sum of its calls. A difference of up to 10 % of the longer is ignored.
+    /// Compare waits too: for each operation, the sum of its calls. A difference of up to 10 % of the longer is
+    /// ignored.
     #[arg(long)]
     times: bool,
     /// Give each difference as one JSON object on one line, and a last one that counts them.

@@ -5,8 +5,9 @@ use std::io::{self, Cursor, Read};
 use cove_trace::TRACE_FORMAT_VERSION;
 use cove_trace::decode::Decoder;
 
-/// A trace has an event of this version in its first lines. So many are looked at, and so many bytes.
+/// The number of lines at the beginning of a file of which one has to be a header or an event.
 const LINES: usize = 1000;
+/// The most bytes of these lines that are read.
 const BYTES: usize = 4 * 1024 * 1024;
 
 /// Returns a reader of all of `source`, or an error that says what it is instead of a trace.
@@ -18,7 +19,7 @@ pub(crate) fn trace_from(mut source: impl Read + 'static) -> io::Result<Box<dyn 
     match look(&mut source, &mut head) {
         Ok(None) => Ok(Box::new(Cursor::new(head).chain(source))),
         Ok(Some(what)) => Err(io::Error::new(io::ErrorKind::InvalidInput, what)),
-        // What came before the error may still be of use, and the error comes again.
+        // The bytes before the error may be of use. The reader gets the error after them.
         Err(error) => Ok(Box::new(Cursor::new(head).chain(Broken(Some(error))))),
     }
 }
@@ -53,8 +54,9 @@ pub(crate) fn look(source: &mut impl Read, head: &mut Vec<u8>) -> io::Result<Opt
         }
     };
     let rest = &head[start..];
-    // The last line may be cut off in the middle, or be still being written.
-    if is_at_end && (is_of_a_trace(&mut decoder, rest) || is_beginning(rest)) || lines == 0 && !is_at_end {
+    // The last line may have no newline, be cut off, or be longer than was read.
+    let may_be_line = lines < LINES && (is_of_a_trace(&mut decoder, rest) || is_beginning(rest));
+    if may_be_line || lines == 0 && !is_at_end {
         return Ok(None);
     }
     Ok(Some(version_of(rest).map_or_else(|| format!("not a trace: {}", described(head)), of_version)))

@@ -36,8 +36,8 @@ impl Input {
         (self.path.as_os_str() != "-").then_some(&self.path)
     }
 
-    /// Opens the trace for a command that writes while it reads. Progress is shown unless the output is a terminal, where
-    /// the output itself shows it. Reports an error and returns `None` if nothing can be read.
+    /// Opens the trace for a command that writes while it reads. Progress is shown unless the output is a terminal,
+    /// where the output itself shows it. Reports an error and returns `None` if nothing can be read.
     pub(crate) fn open(&self, diagnostics: &mut Diagnostics) -> Option<TraceReader<Box<dyn Read>>> {
         let is_seen = io::stdout().is_terminal();
         let source = self.source(|len| if is_seen { Progress::default() } else { diagnostics.begin(len) });

@@ -189,7 +189,7 @@ mod tests {
         }
     }
 
-    /// What a reader returns for `value`, in one row.
+    /// Returns the row of `value` as it is read back.
     fn shown(value: &dyn TraceValue) -> String {
         let owned = crate::owned::OwnedValue::from(&RecordedValue::Live(value));
         let mut text = String::new();

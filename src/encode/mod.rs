@@ -32,8 +32,8 @@ impl EncodeOptions {
     /// Limits each line to `bytes` bytes, its newline included.
     ///
     /// An argument or result that ends beyond the limit is replaced by an opaque with the text `longer than N bytes`. A
-    /// line that is longer because of anything else is not written: its names, its messages, its number of arguments, or
-    /// what follows a value that ends just within the limit.
+    /// line that is longer because of anything else is not written: its names, its messages, its number of arguments,
+    /// or what follows a value that ends just within the limit.
     #[must_use]
     pub const fn line_limit(mut self, bytes: usize) -> Self {
         self.line_limit = bytes;

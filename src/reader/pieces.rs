@@ -35,8 +35,8 @@ impl TraceReader<Pieces> {
         Self::of(Pieces::default())
     }
 
-    /// Copies the next piece into the reader. Memory is that of a stream if all events are read before the next piece is
-    /// fed. Does nothing after [`finish`](Self::finish).
+    /// Copies the next piece into the reader. Memory is that of a stream if all events are read before the next piece
+    /// is fed. Does nothing after [`finish`](Self::finish).
     pub fn feed(&mut self, piece: &[u8]) {
         self.lines.feed(piece);
     }

@@ -96,7 +96,8 @@ impl<'h> JsonlSinkBuilder<'h> {
     ///
     /// On Unix, if the process has a limit on the size of files (`RLIMIT_FSIZE`, `ulimit -f`), the limit at this moment
     /// becomes a limit of the sink. Events over it are [dropped](JsonlSink::dropped), those that close a run included.
-    /// What the file holds already counts. A limit that is lowered later, and what other writers append, are not seen.
+    /// The bytes that the file has already count. The sink does not see a limit that is lowered later, nor the bytes that
+    /// other writers append.
     ///
     /// # Errors
     ///

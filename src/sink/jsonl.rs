@@ -77,8 +77,8 @@ use crate::event::{TraceEvent, TraceHeader};
 pub struct JsonlSink<W: Write> {
     options: EncodeOptions,
     guard: ForkGuard,
-    /// What `Output::is_refusing` returned last. It is read outside the lock, so that an event that will be lost need
-    /// not be encoded.
+    /// The last result of `Output::is_refusing`. It is read outside the lock, so that an event that will be lost need not
+    /// be encoded.
     is_refusing: AtomicBool,
     output: ForeignCodeMutex<Output<W>>,
     losses: Losses,

@@ -18,7 +18,7 @@ pub(crate) struct Encoder {
     pub(super) line_limit: usize,
     /// Containers that are open around the value being written.
     pub(super) depth: usize,
-    /// What went wrong in the value, unless the line was stopped by its length.
+    /// The fault of the value. `None` if there is none, or if the line was stopped by its length.
     pub(super) fault: Option<Fault>,
 }
 

@@ -1,7 +1,7 @@
 //! `TraceValue` for types of the standard library, so that an interpreter can write a field such as `Option<Rc<str>>`
 //! or `Vec<i64>` as it is.
 //!
-//! What the format has no shape for is written as [`conventions`](super::conventions) says.
+//! Values without a shape in the format are written by the rules of [`conventions`](super::conventions).
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};

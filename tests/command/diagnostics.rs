@@ -110,6 +110,13 @@ fn a_trace_without_its_header_is_a_trace_with_an_error() {
     }
     place.write("run.jsonl", "x\n".repeat(1_000) + events);
     assert_eq!(place.run(["check", "run.jsonl"]).code, Some(2));
+    // An event of which only the beginning is looked at.
+    let text = "x".repeat(5 << 20);
+    let ended = TraceEvent::RunEnded { outcome: cove_trace::RunOutcome::Error, message: Some(&text) };
+    let mut long = b"no header\n".to_vec();
+    assert!(cove_trace::encode_event(&ended, ValueCapture::Full, &mut long));
+    place.write("run.jsonl", long);
+    assert_eq!(place.run(["check", "run.jsonl"]).code, Some(1));
     // A writer that was killed in its header.
     place.write("run.jsonl", &known[..20]);
     assert_eq!(place.run(["check", "run.jsonl"]).code, Some(1));
